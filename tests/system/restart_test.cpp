@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <thread>
 
 #include "api/service_impl.hpp"
@@ -13,6 +12,7 @@
 #include "os/memory.hpp"
 #include "os/socket.hpp"
 #include "tests/system/moved_folder.hpp"
+#include "tests/system/restarts.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/service.hpp"
 #include "tests/system/stranger.hpp"
@@ -20,30 +20,6 @@
 
 namespace sinew::system {
 namespace {
-
-template <class Domain>
-class WithRestarts : public Domain {
- protected:
-  /// Returns when it is gone, not when the next one is there.
-  void kill_manager() const {
-    const pid_t pid = this->manager().value_or(0);
-    ASSERT_GT(pid, 0);
-    ASSERT_EQ(::kill(pid, SIGKILL), 0);
-    this->await_end(pid);
-  }
-};
-
-class Restarts : public WithRestarts<Domain> {
- protected:
-  /// Returns when the next manager has introduced so many pairs of the nodes that are there.
-  void restart_manager(Node& node, std::size_t pairs) const {
-    kill_manager();
-    EXPECT_TRUE(eventually([&] {
-      const DomainState state = node.domain_state();
-      return state.pairs.size() == pairs && std::ranges::all_of(state.pairs, &DomainPair::connected);
-    }));
-  }
-};
 
 TEST_F(Restarts, PairsGoOnAndAreIntroducedOnce) {
   auto sender = Node::create("sender"), receiver = Node::create("receiver");
@@ -317,14 +293,6 @@ ROLE(leaves_unanswered) {
   obeying.join();
 }
 
-Talk next_node(const os::Fd& listener) {
-  os::Fd socket;
-  EXPECT_TRUE(eventually([&] { return static_cast<bool>(socket = os::accept_from(listener)); }));
-  Talk node(std::move(socket));
-  node.expect<wire::RegisterNode>();
-  return node;
-}
-
 TEST_F(Restarts, W25_what_a_manager_registers_after_goodbye_is_not_deleted_there) {
   const os::Fd listener = os::listen_at(socket());
   const os::AddressRange range = os::probe_address_range();
@@ -452,7 +420,14 @@ class Endpoints : public WithRestarts<Domain> {
     client.go_on();
     client.order("7");
     client.expect("right");
+    EXPECT_TRUE(is_refused(client));
     impostor.end();
+    EXPECT_TRUE(eventually([&] { return node->domain_state().endpoints.size() == 4; })) << "those of the client are there again";
+    auto next = Node::create("next");
+    auto other_provider = next->create_service_provider<Work::Request, Work::Response>(
+        "work", [](const Work::Request& request) { return result_of(request, "next"); });
+    await_clients(*other_provider, 1);
+    provider.reset();
     client.order("8");
     client.expect("right");
     client.order("end");

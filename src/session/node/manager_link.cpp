@@ -136,6 +136,7 @@ void ManagerLink::lose(const char* why) {
     std::erase_if(notes_, [](const auto& each) { return each.second.is_withdrawn; });
     for (auto& [key, note] : notes_) {
       note.is_told = note.is_answered = note.is_refused = false;
+      note.refusal.clear();
       note.renew_at = IoLoop::never;
       note.renewed_as = 0;
       id_of(note.registration) = key.second;
@@ -388,24 +389,6 @@ ManagerLink::Answer ManagerLink::registered(const Key& key, const wire::Window& 
     return true;
   });
   return answer;
-}
-
-bool ManagerLink::refused(const Key& key) {
-  const std::lock_guard lock(mutex_);
-  const auto note = notes_.find(announced_as_locked(key));
-  if (note == notes_.end()) return false;
-  if (note->second.renewed_as == key.second) {  // the first one stands
-    note->second.renewed_as = 0;
-    return false;
-  }
-  const bool goes_on = note->second.was_taken && !note->second.is_withdrawn;
-  if (goes_on) {
-    note->second.is_told = false;
-    note->second.is_refused = true;
-  } else {
-    notes_.erase(note);
-  }
-  return goes_on;
 }
 
 void ManagerLink::detached(const Key& key) {

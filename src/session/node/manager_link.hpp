@@ -19,6 +19,7 @@
 #include "os/fd.hpp"
 #include "session/io/channel.hpp"
 #include "session/io/io_loop.hpp"
+#include "sinew/error.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -62,8 +63,8 @@ class ManagerLink {
   enum class Answer : std::uint8_t { expected, unexpected, violation };
   /// The manager has registered it. Unexpected, when it is not announced any more: then take_back(). `window`: a publisher's, which must be the one that it has.
   Answer registered(const Key& key, const wire::Window& window = {});
-  /// The manager has not. True when an earlier manager had, and the next one is to be told of it again.
-  bool refused(const Key& key);
+  /// The manager has not. True when an earlier manager had, and this one has not said the same of it before: the next one is told of it again, and so is this one, after pauses as those of renew(), where the reason may pass.
+  bool refused(const Key& key, ErrorKind kind, const std::string& why);
   /// The ghost is on no topic any more: the next manager is not told of it.
   void detached(const Key& key);
 
@@ -112,6 +113,7 @@ class ManagerLink {
     std::uint64_t memory = 0;
     // Of the manager of now.
     bool is_told = false, is_answered = false, is_refused = false;
+    std::string refusal{};                           // why it is, as it said last
     bool is_withdrawn = false, is_released = false;  // the latter: a publisher's that is out of its window. It has yet to hear one of them
     bool is_deleted = false;                         // it has heard the former
     bool was_taken = false;                          // by any manager
@@ -119,7 +121,7 @@ class ManagerLink {
     // It is to be registered once more then; it was then, for the last time; and so long behind what was the reason.
     std::int64_t renew_at = IoLoop::never, renewed_at = 0;
     std::chrono::nanoseconds renewal_pause{0};
-    std::uint64_t renewed_as = 0;  // the id of its second registration, which has yet to be answered; 0: there is none
+    std::uint64_t renewed_as = 0;  // the id of its next registration, which has yet to be answered; 0: there is none
   };
 
   static bool is_ghost(const Note& note);
@@ -145,6 +147,7 @@ class ManagerLink {
   void tell_withdrawn_locked(Notes::iterator note);
   void tell_ghosts();
   Key announced_as_locked(const Key& key) const;
+  void renew_locked(Note& note) noexcept;
   void renew_at_locked(Note& note, std::int64_t when) noexcept;
   void renew_all_due();
   void register_again_locked(const Key& key, Note& note);

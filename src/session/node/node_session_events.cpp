@@ -123,15 +123,16 @@ void NodeSession::on_registered(const wire::SubscriberRegistered& subscriber) {
 
 template <class Refused>
 void NodeSession::on_refused(const Question& question, const Refused& refused) {
-  const bool was_taken = link_.refused(question);
-  if (answered(question, refused, Refusal{error_kind_of(refused.kind), refused.text}) || !was_taken) return;
+  const bool is_news = link_.refused(question, error_kind_of(refused.kind), refused.text);
+  if (answered(question, refused, Refusal{error_kind_of(refused.kind), refused.text}) || !is_news) return;
   if (error_kind_of(refused.kind) == ErrorKind::unavailable) {  // a ghost, whose topic went while there was no manager
-    link_.forget(question);
+    link_.forget(link_.announced_as(question));
     return on_detached({refused.id, question.first == Kind::publisher});
   }
-  base::log(
-      base::LogLevel::error,
-      "node '" + name() + "': another manager does not take what the one before took, which stays connected as it is: " + refused.text);
+  base::log(base::LogLevel::error, "node '" + name() +
+                                       "': another manager does not take what the one before took, which stays connected as it is, and is "
+                                       "announced to it again as long as that may help: " +
+                                       refused.text);
 }
 
 std::shared_ptr<Publisher> NodeSession::publisher_of(std::uint64_t id) {
