@@ -18,4 +18,9 @@ void require_user(const std::optional<os::Credentials>& credentials, bool same) 
   }
 }
 
+std::string too_many_strangers(const std::string& peer, const char* goes_on, const std::string& topic) {
+  return "node '" + peer + "' of another user is not " + goes_on + " on topic '" + topic + "': " + std::to_string(most_strangers) +
+         " connections with other users are the most, and it is met again when one of them ends";
+}
+
 }  // namespace sinew::session

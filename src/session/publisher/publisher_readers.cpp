@@ -8,6 +8,7 @@
 #include "base/point.hpp"
 #include "os/clock.hpp"
 #include "os/event.hpp"
+#include "session/io/trust.hpp"
 #include "session/node/node_session.hpp"
 #include "session/publisher/foreign_end.hpp"
 #include "session/publisher/publisher.hpp"
@@ -284,11 +285,17 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
 }
 
 bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (closed_) return false;
-  foreign_.push_back(end);
-  count_readers_locked();
-  return true;
+  if (foreign_.size() < most_strangers) {
+    foreign_.push_back(end);
+    count_readers_locked();
+    return true;
+  }
+  const bool was_said = std::exchange(turns_strangers_away_, true);
+  lock.unlock();
+  if (!was_said) base::log(base::LogLevel::warn, too_many_strangers(end->peer(), "served", topic()));
+  return false;
 }
 
 void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
@@ -304,6 +311,7 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const bool was_there = std::erase(foreign_, end) > 0;
   count_readers_locked();
   if (was_there && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
+  if (was_there && std::exchange(turns_strangers_away_, false)) meet_readers_again();
   status_.raise();
 }
 

@@ -59,6 +59,7 @@ SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shar
   ack_ = std::launder(reinterpret_cast<shm::AckPage*>(mapping->data()));
   shm::initialise(*ack_);
   ack_mapping_ = std::move(mapping);
+  if (is_foreign()) ack_fd_.reset();  // which nobody is sent (W56)
 }
 
 SubscriberEnd::~SubscriberEnd() {
@@ -154,6 +155,7 @@ void SubscriberEnd::hang_up(const char* why) noexcept {
   if (const auto subscription = subscription_.lock()) {
     subscription->wake();  // to drain what was published before the end
     subscription->status().publishers_changed();
+    if (is_foreign() && subscription->stranger_went()) session_->introduce_again(*subscription);
   }
 }
 

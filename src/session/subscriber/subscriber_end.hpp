@@ -88,6 +88,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
 
   const std::string& peer() const noexcept { return introduction_.peer; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
+  /// The publisher is another user's.
+  bool is_foreign() const noexcept { return !introduction_.same_user; }
   /// Of the publisher, as RegisterPublisher says.
   std::uint64_t identity() const noexcept { return introduction_.identity; }
   /// As the manager names it that introduced the pair last. Not used again for another pair of this node.

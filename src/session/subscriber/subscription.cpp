@@ -10,6 +10,7 @@
 #include "os/clock.hpp"
 #include "session/callbacks/execution_thread.hpp"
 #include "session/callbacks/turn.hpp"
+#include "session/io/trust.hpp"
 
 namespace sinew::session {
 namespace {
@@ -107,6 +108,12 @@ bool Subscription::is_served_by(std::uint64_t endpoint) const {
     ends = connections_.ends;
   }
   return std::ranges::any_of(ends, has_it);
+}
+
+bool Subscription::has_room_for_strangers() const noexcept {
+  const auto is_one = [](const auto& end) { return end->is_foreign() && !end->hung_up(); };
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(connections_.ends, is_one)) < most_strangers;
 }
 
 template <class Connection>

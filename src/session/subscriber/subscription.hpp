@@ -81,6 +81,12 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   std::uint64_t take_untold_of(std::uint64_t publisher) noexcept;
   /// There is a connection with a publisher of this endpoint, as Publisher::serves(). On the loop's thread.
   bool is_served_by(std::uint64_t endpoint) const;
+  /// Whether one more publisher of another user may come, of whom there are no more than most_strangers at a time. On the loop's thread.
+  bool has_room_for_strangers() const noexcept;
+  /// One does not come, for want of that. True for the first of them.
+  bool turn_stranger_away() noexcept { return !turns_strangers_away_.exchange(true, std::memory_order_relaxed); }
+  /// One that was there is gone. True when some were turned away, which are to be introduced again.
+  bool stranger_went() noexcept { return turns_strangers_away_.exchange(false, std::memory_order_relaxed); }
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }
@@ -208,8 +214,9 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   std::array<CutOff, 32> cut_off_{};
   std::size_t next_cut_off_ = 0;
   // pair VERSION: who sees it finds the connections as they are now, or newer, under mutex_.
-  std::atomic<std::uint64_t> version_{0};  // counts their changes
-  std::atomic<bool> closed_{false};        // relaxed: what close() does then is under the mutexes, and it rings whoever waits
+  std::atomic<std::uint64_t> version_{0};          // counts their changes
+  std::atomic<bool> turns_strangers_away_{false};  // relaxed: who comes too late for it is met some other time
+  std::atomic<bool> closed_{false};                // relaxed: what close() does then is under the mutexes, and it rings whoever waits
 };
 
 }  // namespace sinew::session
