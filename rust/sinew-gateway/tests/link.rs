@@ -1,11 +1,11 @@
-//! Links that lose packets.
+//! Links that lose packets, or carry less than is published.
 
 mod common;
 
 use std::time::{Duration, Instant};
 
 use common::relay::through_a_relay;
-use common::{connected, image, next, number_of, publisher, subscriber};
+use common::{Robot, all, connected, image, next, number_of, publisher, rules, subscriber};
 use sinew::Qos;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,5 +51,56 @@ async fn large_messages_arrive_whole_and_in_their_order_where_one_packet_in_ten_
     for number in 0..20 {
         images.publish(&[&image(number, 1_000_000)]).expect("it is published");
         assert_eq!(number_of(&next(&seen)), number);
+    }
+}
+
+/// A drone that may send so much, by a rule and as its budget, to a base.
+async fn may_send(bandwidth: &str, bits: u64) -> [(Robot, Robot); 2] {
+    let pair = |rules| {
+        let base = Robot::new("base", all());
+        let drone = Robot::dialing("drone", rules, &[&base]);
+        (base, drone)
+    };
+    let by_rule = pair(rules(&format!(r#"{{ "topics": {{ "base_rule": "both", "max_bandwidth": "{bandwidth}" }} }}"#)));
+    let mut by_budget = pair(all());
+    by_budget.1.stop().await;
+    by_budget.1.settings.budget = Some(bits);
+    by_budget.1.start();
+    [by_rule, by_budget]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_what_rules_or_a_budget_hold_up_the_newest_goes_first() {
+    for (base, drone) in may_send("1 Mbit/s", 1_000_000).await {
+        let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+        let images = publisher(&camera, "camera/image", &Qos::keep_last(50));
+        let seen = subscriber(&viewer, "camera/image", &Qos::keep_last(50));
+        connected(&images, &[&seen]);
+        let mut behind = Vec::new();
+        for number in 0..300 {
+            images.publish(&[&image(number, 20_000)]).expect("it is published");
+            std::thread::sleep(Duration::from_millis(20));
+            while let Some(frame) = seen.take(Duration::ZERO).expect("it can be taken") {
+                behind.push(number - number_of(&frame));
+            }
+        }
+        // Eight are published while one is on its way, and 50 wait.
+        assert!(behind.len() > 10 && behind.iter().all(|behind| *behind < 20), "{behind:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_rules_or_a_budget_hold_up_half_sent_is_not_given_up_for_that() {
+    // More than a quarter of a second between two pieces, of 16 KiB and of a packet.
+    let [slow, _] = may_send("200 kbit/s", 200_000).await;
+    let [_, slowest] = may_send("20 kbit/s", 20_000).await;
+    for ((base, drone), size) in [(slow, 40_000), (slowest, 8_000)] {
+        let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+        let images = publisher(&camera, "camera/image", &Qos::keep_last(5));
+        let seen = subscriber(&viewer, "camera/image", &Qos::keep_last(5));
+        connected(&images, &[&seen]);
+        images.publish(&[&image(1, size)]).expect("it is published");
+        images.publish(&[&image(2, size)]).expect("it is published");
+        assert_eq!([number_of(&next(&seen)), number_of(&next(&seen))], [1, 2]);
     }
 }

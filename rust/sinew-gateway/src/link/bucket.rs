@@ -17,6 +17,11 @@ impl Bucket {
         Bucket { rate: rate.max(f64::MIN_POSITIVE), most, level: most, at: now }
     }
 
+    /// Per second.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
     fn fill(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.at);
         self.level = (self.level + passed.as_secs_f64() * self.rate).min(self.most);

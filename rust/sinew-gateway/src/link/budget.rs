@@ -34,6 +34,11 @@ impl Budget {
         Budget { limit }
     }
 
+    /// No more can go in the long run.
+    pub(super) fn bytes_per_second(&self) -> u64 {
+        self.limit.as_ref().map_or(u64::MAX, |limit| limit.bytes_per_second as u64)
+    }
+
     /// When something may be sent.
     pub(super) fn when(&self, now: Instant) -> Instant {
         self.limit.as_ref().map_or(now, |limit| limit.bucket.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).when(now))

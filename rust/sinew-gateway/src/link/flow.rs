@@ -13,7 +13,7 @@ use quinn::{SendStream, VarInt, WriteError};
 use tokio::sync::oneshot;
 
 use super::WAITING;
-use super::bucket::Bucket;
+use super::bandwidth::Bandwidth;
 use super::lane::LaneState;
 use super::queue::{Begun as Progress, Numbered};
 use super::record::{on_the_way, record_head, repairs};
@@ -83,7 +83,7 @@ pub(super) struct Flow {
     pub blocked: bool,
     /// It could not begin the next message, as the peer has not taken those before it.
     pub waits: bool,
-    pub bandwidth: Option<Bucket>,
+    bandwidth: Bandwidth,
     stream: Option<SendStream>,
     streams: u64,
     sending: Option<Sending>,
@@ -122,16 +122,12 @@ pub(super) enum Wrote {
 
 impl Flow {
     pub fn of_lane(lane: Arc<LaneState>, now: Instant) -> Flow {
-        let bandwidth = lane.options.max_bandwidth.map(|bits| {
-            let bytes = bits.max(1) as f64 / 8.0;
-            Bucket::new(bytes, (bytes / 50.0).max(3_000.0), now)
-        });
         Flow {
             priority: lane.options.priority,
+            bandwidth: Bandwidth::new(lane.options.max_bandwidth, now),
             source: Source::Lane(lane),
             served: 0,
             blocked: false,
-            bandwidth,
             stream: None,
             streams: 0,
             sending: None,
@@ -154,7 +150,7 @@ impl Flow {
             source: Source::Job(Some(job.done)),
             served: 0,
             blocked: false,
-            bandwidth: None,
+            bandwidth: Bandwidth::new(None, now),
             stream: Some(job.stream),
             streams: 0,
             sending: Some(Sending { pieces: job.parts.into(), begun, size, what: What::Beside, needs, held: None, own: true }),
@@ -208,8 +204,13 @@ impl Flow {
             _ => None,
         };
         let copy = self.copy.as_ref().map(|copy| copy.due);
-        let ready = waiting.into_iter().chain(copy).min()?;
-        Some(self.bandwidth.as_mut().map_or(ready, |bucket| bucket.when(now).max(ready)))
+        let ready = waiting.into_iter().chain(copy).min();
+        self.bandwidth.when(ready, now)
+    }
+
+    /// What of the link this lane has.
+    fn share(&self, link: Link) -> Link {
+        Link { bytes_per_second: self.bandwidth.of(link.bytes_per_second), ..link }
     }
 
     /// Whether a stream has to be opened before the next bytes can be written.
@@ -236,6 +237,7 @@ impl Flow {
             }
             return Begun::Yes;
         }
+        let link = self.share(link);
         let Source::Lane(lane) = &self.source else { return Begun::Nothing };
         if let Some(repair) = self.repairs.pop_front() {
             let Some(stream) = spare.take() else { return Begun::Nothing };
@@ -307,6 +309,7 @@ impl Flow {
 
     /// Gives up what was begun, if something newer is rather to be sent, or nobody wants it any more.
     pub fn reconsider(&mut self, now: Instant, link: Link) {
+        let link = self.share(link);
         match (&self.source, &self.sending) {
             (Source::Lane(lane), Some(sending)) => {
                 let newer = lane.waiting.load(Ordering::Relaxed) > 0 && lane.with_queue(|queue| queue.has_newer()); // relaxed: see LaneState
@@ -400,13 +403,20 @@ impl Flow {
             sending.pieces.pop_front();
         }
         sending.begun.written += written;
-        sending.begun.progress = now;
         self.served += written as u64;
         if sending.pieces.is_empty() {
             return self.finished(written, now, link);
         }
         point("message half sent");
         Wrote::Bytes(written)
+    }
+
+    /// So many bytes were written, and before `next` the budget lets nothing go. To wait for that, or for its own bandwidth, is no standstill.
+    pub fn spent(&mut self, now: Instant, bytes: usize, next: Instant) {
+        let allowed = self.bandwidth.take(now, bytes);
+        if let Some(sending) = &mut self.sending {
+            sending.begun.progress = allowed.max(next);
+        }
     }
 
     fn finished(&mut self, written: usize, now: Instant, link: Link) -> Wrote {

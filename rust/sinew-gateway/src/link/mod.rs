@@ -3,6 +3,7 @@
 //! QUIC would take a whole image at once, and then everything that is newer or more important waits behind it. So no more than the network has under way is handed to quinn, in small pieces, by one task for each connection ([`Outbox`]), which decides
 //! as late as it can what goes next: what is most important, and of each topic what is newest. How much is under way the congestion controller decides (`controller`), which keeps queues in the network short.
 
+mod bandwidth;
 mod bell;
 mod bucket;
 mod budget;

@@ -227,7 +227,7 @@ impl Queue {
 pub(super) struct Begun {
     pub total: usize,
     pub written: usize,
-    /// When bytes of it were taken last.
+    /// When bytes of it were taken last, and more could be.
     pub progress: Instant,
     pub expires: Option<Instant>,
     /// The one before it was given up, so this one is let through.

@@ -45,7 +45,7 @@ pub(super) struct Sender {
     /// Where the peer was, when the gauge was that of the connection.
     peer: SocketAddr,
     outstanding: Outstanding,
-    /// quinn did not take all since there was nothing to send the last time: what waits, waits for the network.
+    /// quinn, or the budget, did not take all since there was nothing to send the last time: what waits, waits for the network.
     is_busy: bool,
     /// A large message of this priority has found no room at the peer. Others of its priority, and below, do not overtake it, or it might never find any.
     full_for: Option<i32>,
@@ -131,7 +131,11 @@ impl Sender {
             self.window = path.cwnd;
             self.connection.set_send_window(path.cwnd * HELD_BACK + AHEAD);
         }
-        let bytes_per_second = if self.is_busy { (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64 } else { u64::MAX };
+        let bytes_per_second = if self.is_busy {
+            self.budget.bytes_per_second().min((path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64)
+        } else {
+            u64::MAX
+        };
         Link {
             bytes_per_second,
             loss: self.gauge.loss(),
@@ -177,6 +181,7 @@ impl Sender {
         };
         let when = self.budget.when(now);
         if when > now {
+            self.is_busy = true;
             return Turn::Nothing(Some(next.map_or(when, |next| next.min(when))));
         }
         let room = self.room();
@@ -215,9 +220,7 @@ impl Sender {
             Wrote::Bytes(bytes) => {
                 self.outstanding.wrote(bytes);
                 self.budget.take(now, bytes);
-                if let Some(bandwidth) = &mut self.flows[best].bandwidth {
-                    bandwidth.take(now, super::budget::on_the_wire(bytes) as f64);
-                }
+                flow.spent(now, bytes, self.budget.when(now));
                 self.keep_fair(best);
             }
             Wrote::Blocked => {
