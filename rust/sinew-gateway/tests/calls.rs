@@ -126,6 +126,29 @@ async fn a_peer_that_comes_again_without_its_provider_keeps_no_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_provider_is_started_anew_while_the_connection_is_lost_goes_to_the_new_one() {
+    let (base, relay, drone) = through_a_relay().await;
+    let calculator = drone.node("calculator");
+    let (send, calls) = std::sync::mpsc::channel();
+    let leaving = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
+    let response = client(&base.node("user")).start(number(1), None).expect("it is called");
+    let call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    relay.cut(true);
+    until("they have lost each other", || {
+        [&base, &drone].iter().all(|robot| robot.gateway.as_ref().is_some_and(|gateway| gateway.connections().is_empty()))
+    });
+    drop(leaving);
+    let _anew = provider(&calculator, |call| {
+        let doubled = number(2 * asked(&call));
+        call.answer(&[&doubled]).expect("somebody waits");
+    });
+    relay.cut(false);
+    let response = tokio::time::timeout(PATIENCE, response).await.expect("it does not wait for who has gone");
+    assert_eq!(value(&response.expect("it is answered").to_vec()), 2);
+    drop(call);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_stopped_while_its_answer_is_under_way_is_forgotten() {
     let base = Robot::on_this_machine("base", all());
     let count = Arc::new(AtomicU32::new(0));

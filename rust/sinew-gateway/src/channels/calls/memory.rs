@@ -1,6 +1,7 @@
 //! What becomes of the calls of one peer, also while the connection is lost (G27).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,16 +34,26 @@ struct Remembered {
     alone: Option<Instant>,
 }
 
+impl Remembered {
+    /// Its provider has gone.
+    fn has_failed(&self) -> bool {
+        self.answer.borrow().as_ref().is_some_and(|answer| answer.is_by_nobody())
+    }
+}
+
 impl Memory {
     fn calls(&self) -> MutexGuard<'_, HashMap<u64, Remembered>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer that a call has, or will have, and what is to be kept as long as it is waited for. A new one is begun, by a task that `begin` starts, and ends by saying the answer. None: there are too many.
+    /// The answer that a call has, or will have, and what is to be kept as long as it is waited for. A new one is begun, by a task that `begin` starts, and ends by saying the answer; so is one of which the provider has gone, as there may be another one now.
+    /// None: there are too many.
     pub fn answer(&self, call: u64, begin: impl FnOnce(Say) -> AbortHandle) -> Option<(Answer, Arc<()>)> {
         let mut calls = self.calls();
-        if let Some(known) = calls.get(&call) {
-            return Some((known.answer.clone(), Arc::clone(&known.waits)));
+        match calls.entry(call) {
+            Entry::Occupied(known) if known.get().has_failed() => _ = known.remove(),
+            Entry::Occupied(known) => return Some((known.get().answer.clone(), Arc::clone(&known.get().waits))),
+            Entry::Vacant(_) => {}
         }
         if calls.len() >= MOST_CALLS {
             return None;
@@ -68,10 +79,12 @@ impl Memory {
         });
     }
 
-    /// The peer has the answer, or does not want it any more: then the call is cancelled if it still runs.
-    pub fn forget(&self, call: u64) {
-        if let Some(known) = self.calls().remove(&call) {
-            known.running.abort();
+    /// The peer has the answer, or does not want it any more: then the call is cancelled if it still runs. `waits`: of that answer, as the call may have been begun anew.
+    pub fn forget(&self, call: u64, waits: &Arc<()>) {
+        if let Entry::Occupied(known) = self.calls().entry(call)
+            && Arc::ptr_eq(&known.get().waits, waits)
+        {
+            known.remove().running.abort();
         }
     }
 }

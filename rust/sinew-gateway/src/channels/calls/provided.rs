@@ -143,7 +143,6 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, under_w
             let Ok((session, channel)) = way.wait_for(Option::is_some).await.map(|way| way.clone().expect("it was waited for")) else {
                 return None;
             };
-            way.mark_unchanged();
             let counted = Counted::new(under_way);
             match attempt(&session, channel, number, &request, priority).await {
                 Attempt::Ended(status, body) => return Some((status, body)),

@@ -27,6 +27,11 @@ impl Answered {
         self.parts.iter().map(Bytes::len).sum()
     }
 
+    /// By nobody: another provider may answer.
+    pub fn is_by_nobody(&self) -> bool {
+        self.status == Status::Gone
+    }
+
     fn text(status: Status, text: &str) -> Answered {
         Answered { status, parts: vec![Bytes::copy_from_slice(text.as_bytes())] }
     }
@@ -106,7 +111,7 @@ impl Served {
         let begin = |say: watch::Sender<Option<Arc<Answered>>>| {
             tokio::spawn(async move { _ = say.send(Some(Arc::new(executed(&client, request).await))) }).abort_handle()
         };
-        let Some((mut answer, _waits)) = self.memory.answer(head.call, begin) else {
+        let Some((mut answer, waits)) = self.memory.answer(head.call, begin) else {
             let full = Answered::text(Status::Full, "the gateway there has too many calls of this peer to answer");
             _ = deliver(&full, most, send, outbox, self.priority).await;
             self.counts.unanswered();
@@ -118,7 +123,7 @@ impl Served {
             stopped = stopped => {
                 // A lost connection is no reason to forget the call.
                 if stopped.is_ok() {
-                    self.memory.forget(head.call);
+                    self.memory.forget(head.call, &waits);
                 }
                 return Ok(());
             }
@@ -133,11 +138,11 @@ impl Served {
             Ok(send) => {
                 if send.stopped().await.is_ok() {
                     self.counts.answered(asked + answered.size());
-                    self.memory.forget(head.call);
+                    self.memory.forget(head.call, &waits);
                 }
             }
             // Nobody wants it any more. What else may be in the way is a lost connection, which is no reason to forget the call.
-            Err(WriteError::Stopped(_)) => self.memory.forget(head.call),
+            Err(WriteError::Stopped(_)) => self.memory.forget(head.call, &waits),
             Err(_) => {}
         }
         Ok(())
