@@ -265,6 +265,29 @@ async fn what_was_kept_does_not_come_twice_when_the_connection_was_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_publisher_that_goes_while_the_connection_is_lost_is_not_there_when_it_comes_again() {
+    let (base, relay, drone) = through_a_relay().await;
+    let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
+    let maps = publisher(&mapper, "map", &latched());
+    let seen = subscriber(&planner, "map", &latched());
+    maps.publish(&[&image(1, 1000)]).expect("it is published");
+    assert_eq!(number_of(&next(&seen)), 1);
+    let count = |robot: &Robot| robot.gateway.as_ref().map_or(0, |gateway| gateway.connections().len());
+    relay.cut(true);
+    until("both have lost the other one", || count(&base) == 0 && count(&drone) == 0);
+    drop(maps);
+    relay.cut(false);
+    until("nobody publishes for the planner any more", || seen.statistics().publishers == 0);
+    assert_eq!(count(&base), 1);
+    let late = subscriber(&planner, "map", &latched());
+    assert!(late.take(Duration::from_millis(100)).expect("it can be taken").is_none(), "it is of nobody");
+    // And who comes later is heard as before.
+    let maps = publisher(&mapper, "map", &latched());
+    maps.publish(&[&image(2, 1000)]).expect("it is published");
+    assert_eq!([number_of(&next(&seen)), number_of(&next(&late))], [2, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn messages_are_packed_on_their_way_where_the_rules_say_so_and_arrive_as_they_were() {
     let base = Robot::new("base", all());
     for packing in ["zstd", "lz4"] {

@@ -44,6 +44,8 @@ pub struct Peer {
     /// Since there is no connection.
     until: Option<Instant>,
     received: HashMap<String, Arc<Received>>,
+    /// What is there from before the connection was lost is opened again until then, or it is over.
+    reopened: Option<Instant>,
     /// What was counted by what is there no more, for topics that go to the peer and for those that come from it: what was lost at an end is seen afterwards.
     counted: HashMap<(bool, String), Told>,
     /// How far topics had come that came from the peer, by their channels' numbers.
@@ -89,6 +91,7 @@ impl Peer {
             live: None,
             until: None,
             received: HashMap::new(),
+            reopened: None,
             counted: HashMap::new(),
             come: HashMap::new(),
             left_off: HashMap::new(),
@@ -118,6 +121,7 @@ impl Peer {
         let ledger = Ledger::new(&session.hello.tag);
         let until = Instant::now() + UNDER_WAY;
         self.provided.values_mut().for_each(|provided| provided.expect(until));
+        self.reopened = Some(until);
         self.live = Some(Live {
             session,
             ledger,
@@ -357,6 +361,9 @@ impl Peer {
             self.ask(local, rules);
         }
         self.provided.retain(|_, provided| !provided.is_over(now));
+        if self.reopened.take_if(|until| now >= *until).is_some() {
+            self.drop_unopened();
+        }
         let Some(live) = &mut self.live else { return };
         let out: Vec<_> = live.outlets.iter_mut().filter_map(|(channel, outlet)| Some((*channel, outlet.look(now)?))).collect();
         for (channel, end) in out {
@@ -409,6 +416,16 @@ impl Peer {
             if self.come.len() < MOST_COUNTED {
                 self.come.insert(name.to_owned(), received.last());
             }
+        }
+    }
+
+    /// What the peer has had before the connection was lost, and has no more: who subscribes here is to see that nobody publishes.
+    fn drop_unopened(&mut self) {
+        let Some(live) = &self.live else { return };
+        let open: HashSet<&str> = live.open.values().filter(|(kind, _)| *kind == Kind::Topic).map(|(_, name)| name.as_str()).collect();
+        let over: Vec<String> = self.received.keys().filter(|name| !open.contains(name.as_str())).cloned().collect();
+        for name in over {
+            self.forget_received(&name);
         }
     }
 
