@@ -283,6 +283,25 @@ fn onward_is_refused_where_nothing_goes_out_and_of_services_and_bridges() {
 }
 
 #[test]
+fn what_has_no_meaning_for_calls_is_refused_of_services_and_priority_is_not() {
+    let read = |list: &str| format!("{{ \"security\": \"ad-hoc\",\n\"rules\": [{{ \"services\": {list} }}] }}");
+    let lists = |said: &str| {
+        let exception = format!(r#"{{ "base_rule": "out", "exceptions": [{{ "name": "a", "rule": "out", {said} }}] }}"#);
+        [format!(r#"{{ "base_rule": "out", {said} }}"#), exception]
+    };
+    for said in [r#""max_rate": 5"#, r#""max_bandwidth": "1 Mbit/s""#, r#""reliable": true"#, r#""compression": "zstd""#] {
+        for list in lists(said) {
+            let error = refused(&read(&list));
+            let key = said.split(':').next().expect("it has one").replace('"', "'");
+            assert!(error.text.contains(&format!("{key} is for topics alone")) && error.at.line == 2, "{list}: {error}");
+        }
+    }
+    for list in lists(r#""priority": 7"#) {
+        assert_eq!(parse(&read(&list)).rules.decide(Kind::Service, "a", "").traffic.priority, 7);
+    }
+}
+
+#[test]
 fn an_error_shows_the_line_with_a_caret_and_the_nearest_name() {
     let text = "{\n  \"security\": \"ad-hoc\",\n  \"rules\": [{ \"topics\": { \"base_rule\": \"both\", \"priorty\": 3 } }]\n}\n";
     let shown = "robot.json:3:48: 'topics' has no key 'priorty': did you mean 'priority'? \

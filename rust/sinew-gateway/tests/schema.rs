@@ -29,7 +29,8 @@ fn ruleset(traffic: &Value) -> Value {
     };
     let exceptions = ["name", "starts_with", "contains"].map(|key| with(json!({ key: "camera", "rule": ">" })));
     let list = with(json!({ "base_rule": "both", "exceptions": exceptions }));
-    json!({ "tag": "b", "topics": list.clone(), "services": list })
+    let services = json!({ "base_rule": "both", "exceptions": [{ "name": "camera", "rule": ">" }] });
+    json!({ "tag": "b", "topics": list, "services": services })
 }
 
 /// These together have all keys.
@@ -217,6 +218,27 @@ fn what_belongs_to_another_transport_both_refuse() {
         let mut document = of.clone();
         document[key] = with[key].clone();
         assert!(!validator.is_valid(&document) && reads(&document).is_err(), "{key}");
+    }
+}
+
+#[test]
+fn what_is_for_topics_alone_both_refuse_of_services() {
+    let (validator, all) = (validator(), wholes());
+    let said = [
+        json!({ "max_rate": 2.5 }),
+        json!({ "max_bandwidth": "1 Mbit/s" }),
+        json!({ "reliable": false }),
+        json!({ "compression": "none" }),
+    ];
+    for said in &said {
+        for (whole, path) in all.iter().flat_map(|whole| ["/rules/0/services", "/rules/0/services/exceptions/0"].map(|path| (whole, path)))
+        {
+            let mut document = whole.clone();
+            // Over ROS 1 there are none.
+            let Some(rule) = document.pointer_mut(path).and_then(Value::as_object_mut) else { continue };
+            rule.extend(said.as_object().expect("it is one").clone());
+            assert!(!validator.is_valid(&document) && reads(&document).is_err(), "{said} at {path}");
+        }
     }
 }
 

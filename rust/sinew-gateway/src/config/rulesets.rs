@@ -10,6 +10,8 @@ pub const RULESET_KEYS: [&str; 3] = ["tag", "topics", "services"];
 pub const LIST_KEYS: [&str; 8] = ["base_rule", "exceptions", "priority", "max_rate", "max_bandwidth", "reliable", "compression", "onward"];
 pub const EXCEPTION_KEYS: [&str; 10] =
     ["name", "starts_with", "contains", "rule", "priority", "max_rate", "max_bandwidth", "reliable", "compression", "onward"];
+/// What a rule of services does not say.
+const OF_TOPICS: [&str; 4] = ["max_rate", "max_bandwidth", "reliable", "compression"];
 /// How far priorities go, either way.
 pub const PRIORITIES: i32 = 1000;
 
@@ -57,6 +59,11 @@ fn exception(node: &Node<'_>, kind: Kind, transport: &Transport) -> Outcome<Exce
 
 fn rule(at: Place, symbol: Symbol, table: &Table<'_>, kind: Kind, transport: &Transport) -> Outcome<Rule> {
     let traffic = traffic(table, transport)?;
+    if kind == Kind::Service
+        && let Some((key, node)) = OF_TOPICS.iter().find_map(|key| Some((key, table.get(key)?)))
+    {
+        return Err(node.error(format!("'{key}' is for topics alone: leave it out, as no call is left out, or packed")));
+    }
     if let Some(onward) = table.get("onward") {
         if kind == Kind::Service {
             return Err(onward.error(
