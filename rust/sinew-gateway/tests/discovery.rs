@@ -97,3 +97,32 @@ fn garbage_on_the_group_harms_nobody() {
     drone.says("connected with 'base'");
     base.says("connected with 'drone'");
 }
+
+/// Announces somebody who greets from there, by one datagram to this address and no group, and says whether anybody dials.
+const STRANGER: &str = "import socket, sys\nto, link, id = sys.argv[1:]\ns = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\ns.bind(('::', 0))\n\
+                        d = b'SINEW\\x01' + bytes([255] * 15 + [int(id)]) + s.getsockname()[1].to_bytes(2, 'little') + b'\\0'\n\
+                        s.sendto(d, (to, 7464, 0, socket.if_nametoindex(link) if link else 0))\ns.settimeout(3)\n\
+                        try: s.recv(2000); print('dialed')\nexcept TimeoutError: print('left alone')\n";
+
+#[test]
+fn who_is_not_on_a_link_that_is_used_can_say_what_he_likes_and_is_not_dialed() {
+    let (Some(net), folder) = (Net::new(3), Folder::new()) else { return };
+    net.cable(0, 1, "left");
+    net.cable(0, 2, "right");
+    // As if a router brought it.
+    net.ip(0, &["addr", "add", "fd00::1/64", "dev", "right", "nodad"]);
+    net.ip(2, &["addr", "add", "fd00::2/64", "dev", "right", "nodad"]);
+    let hub = folder.run(&net, 0, "hub", r#"["right"]"#);
+    let base = folder.run(&net, 2, "base", "true");
+    base.says("connected with 'hub'");
+    hub.says("connected with 'base'");
+    let said = |at: usize, to: &str, link: &str, id: &str| {
+        let told = Command::new("ip").args(["netns", "exec", net.name(at), "python3", "-c", STRANGER, to, link, id]).output();
+        let told = told.expect("there is Python");
+        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+        String::from_utf8_lossy(&told.stdout).trim().to_owned()
+    };
+    assert_eq!(said(1, "fe80::1", "left", "1"), "left alone");
+    assert_eq!(said(2, "fd00::1", "", "2"), "left alone");
+    assert_eq!(said(2, "fe80::1", "right", "3"), "dialed");
+}

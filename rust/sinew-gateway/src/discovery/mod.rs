@@ -104,7 +104,7 @@ impl Discovery {
     }
 
     fn hear(&mut self, said: Announcement, from: SocketAddrV6) -> Option<Found> {
-        if said.id == self.own.id {
+        if said.id == self.own.id || !self.is_on_the_link(&from) {
             return None;
         }
         let now = Instant::now();
@@ -127,6 +127,11 @@ impl Discovery {
                 Some(found)
             }
         }
+    }
+
+    /// It comes from an interface that is used, or from this machine: no router brings such addresses. What is not said to the group comes from anywhere else.
+    fn is_on_the_link(&self, from: &SocketAddrV6) -> bool {
+        from.ip().is_loopback() || from.ip().is_unicast_link_local() && self.joined.contains_key(&from.scope_id())
     }
 
     /// Looks at the interfaces, and announces where it is due.
