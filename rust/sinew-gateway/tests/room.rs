@@ -214,3 +214,28 @@ async fn who_sends_in_order_is_told_what_was_taken() {
     }
     assert!(seen.take(Duration::ZERO).expect("it can be taken").is_none());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_all_and_stands_still_gets_all_when_he_goes_on() {
+    // More than the memory of a publisher has entries for.
+    const ALL: u32 = 1600;
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
+    let maps = publisher(&mapper, "map", &keep_all());
+    let seen = subscriber(&planner, "map", &keep_all());
+    connected(&maps, &[&seen]);
+    for number in 0..ALL {
+        maps.publish(&[&image(number, 10)]).expect("it is published");
+        // Its own gateway is to miss none.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let counted = || base.channels("map").pop().map_or((0, 0), |map| (map.messages, map.lost));
+    until("no more can be taken", || counted().0 == 1024);
+    // For much longer than one message is tried.
+    std::thread::sleep(Duration::from_secs(2));
+    for number in 0..ALL {
+        assert_eq!(number_of(&next(&seen)), number);
+    }
+    until("all are counted", || counted() == (u64::from(ALL), 0));
+}

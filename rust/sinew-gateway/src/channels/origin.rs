@@ -23,7 +23,12 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Whether it is new.
+    /// Whether it is one of them.
+    pub fn has(&self, origin: u64) -> bool {
+        self.set.contains(&origin)
+    }
+
+    /// Whether it is new; from now on it is not.
     pub fn is_new(&mut self, origin: u64) -> bool {
         if !self.set.insert(origin) {
             return false;

@@ -22,6 +22,8 @@ use crate::protocol::{Decoded, Dropped, Offer, Packing, RecordHead, RepairHead, 
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
 const GRACE: Duration = Duration::from_millis(2);
+/// Who is to lose nothing, and takes nothing, is asked again so soon: time for whoever wants to know how far it has come, or ends the course.
+const AGAIN: Duration = Duration::from_millis(1);
 /// (G40) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
 const TELL_BYTES: u64 = 32 << 10;
 const TELL_AFTER: Duration = Duration::from_millis(20);
@@ -250,7 +252,7 @@ impl Received {
                 let mut last = self.last.subscribe();
                 let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last >= head.sequence - 1)).await;
             }
-            return Ok(self.hand_on(course, loan, &head)?.then_some(head));
+            return Ok(self.hand_on(course, loan, &head).await?.then_some(head));
         }
         Ok(None)
     }
@@ -314,6 +316,11 @@ impl Received {
         if is_all(&self.offer) { tokio::task::block_in_place(act) } else { act() }
     }
 
+    /// A message that who is to lose nothing has no room for is tried again. Of an ordered channel alone, whose messages nothing else waits behind.
+    fn waits(&self) -> bool {
+        self.ordered && is_all(&self.offer)
+    }
+
     /// It is decided what becomes of this message, and of all before it.
     fn pass(&self, handed: &mut Handed, sequence: u64) {
         self.counts.lost.fetch_add(sequence - handed.sequence - 1, Ordering::Relaxed);
@@ -322,23 +329,43 @@ impl Received {
     }
 
     /// False: the course is over.
-    fn hand_on(&self, course: Course, loan: Loan<'_>, head: &RecordHead) -> Decoded<bool> {
-        let Some(mut handed) = self.handed_of(course) else { return Ok(false) };
+    async fn hand_on(&self, course: Course, mut loan: Loan<'_>, head: &RecordHead) -> Decoded<bool> {
+        if !self.waits() {
+            return Ok(self.try_to_hand_on(course, head, || loan.publish(head.unpacked as usize))? != Handing::Over);
+        }
+        // A loan that was refused is gone.
+        let kept = loan.bytes().to_vec();
+        let mut handing = self.try_to_hand_on(course, head, || loan.publish(kept.len()))?;
+        while handing == Handing::HeldBack {
+            tokio::time::sleep(AGAIN).await;
+            handing = self.try_to_hand_on(course, head, || self.publisher.publish(&[&kept]))?;
+        }
+        Ok(handing == Handing::Done)
+    }
+
+    fn try_to_hand_on(&self, course: Course, head: &RecordHead, publish: impl FnOnce() -> sinew::Result<()>) -> Decoded<Handing> {
+        let Some(mut handed) = self.handed_of(course) else { return Ok(Handing::Over) };
         if head.sequence <= handed.sequence {
             if self.ordered {
                 return violation(format!("message {} behind message {} of an ordered channel", head.sequence, handed.sequence));
             }
             // It was counted as lost when the one behind it was handed on.
-            return Ok(true);
+            return Ok(Handing::Done);
         }
         point("message about to be published");
-        self.pass(&mut handed, head.sequence);
-        if !handed.recent.is_new(head.origin) {
+        if handed.recent.has(head.origin) {
+            self.pass(&mut handed, head.sequence);
             self.counts.repeated.fetch_add(1, Ordering::Relaxed);
-            return Ok(true);
+            return Ok(Handing::Done);
         }
         // Under the lock, so that they are published in their order.
-        match self.publishing(|| loan.publish(head.unpacked as usize)) {
+        let published = self.publishing(publish);
+        if self.waits() && published.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+            return Ok(Handing::HeldBack);
+        }
+        self.pass(&mut handed, head.sequence);
+        let _ = handed.recent.is_new(head.origin);
+        match published {
             Ok(()) => {
                 point("message published");
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);
@@ -351,8 +378,18 @@ impl Received {
                 }
             }
         }
-        Ok(true)
+        Ok(Handing::Done)
     }
+}
+
+/// What has become of a message that was to be handed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handing {
+    Done,
+    /// The course is.
+    Over,
+    /// Who is to lose nothing has no room for it yet.
+    HeldBack,
 }
 
 /// A message that arrives.
@@ -371,7 +408,7 @@ impl Drop for Gathers<'_> {
 
 /// Who publishes in this domain what was published elsewhere. Blocks until the manager has agreed.
 pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) -> sinew::Result<Publisher> {
-    // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
+    // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait. Whoever publishes looks after this time whether it is still to.
     let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
     let options = PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
     Publisher::new(node, topic, signature, &offer.qos(), options)
