@@ -41,6 +41,37 @@ async fn of_small_messages_hardly_one_is_late_where_one_packet_in_ten_is_lost() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_bursts_of_small_messages_hardly_one_is_lost_where_one_packet_in_ten_is() {
+    const BURST: u32 = 6;
+    let (base, relay, drone) = through_a_relay().await;
+    let (sensors, logger) = (drone.node("sensors"), base.node("logger"));
+    let readings = publisher(&sensors, "reading", &Qos::keep_last(100));
+    let heard = subscriber(&logger, "reading", &Qos::keep_last(100));
+    connected(&readings, &[&heard]);
+    relay.delay(20);
+    relay.lose(10);
+    let mut sent = 0;
+    let mut arrived = || {
+        let mut arrived = 0;
+        for _ in 0..400 {
+            for _ in 0..BURST {
+                sent += 1;
+                readings.publish(&[&image(sent, 100)]).expect("it is published");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+            while let Some(frame) = heard.take(Duration::ZERO).expect("it can be taken") {
+                number_of(&frame);
+                arrived += 1;
+            }
+        }
+        eprintln!("{arrived} of {} have arrived", 400 * BURST);
+        arrived
+    };
+    // Where the last of a burst alone goes twice, one in twelve is lost. What a busy machine itself has held up is late, too, so there are several tries.
+    assert!((0..4).any(|_| arrived() > 400 * BURST * 95 / 100));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn large_messages_arrive_whole_and_in_their_order_where_one_packet_in_ten_is_lost() {
     let (base, relay, drone) = through_a_relay().await;
     let (camera, viewer) = (drone.node("camera"), base.node("viewer"));

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 use quinn::{SendStream, VarInt, WriteError};
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::WAITING;
 use super::bandwidth::Bandwidth;
+use super::copies::Copies;
 use super::lane::LaneState;
 use super::queue::{Begun as Progress, Numbered};
 use super::record::{on_the_way, record_head, repairs};
@@ -23,10 +24,6 @@ use crate::protocol::{Dropped, TopicHead};
 
 /// From such a loss on small messages go twice, and larger ones with symbols for their repair.
 const LOSSY: f64 = 0.005;
-/// Bytes that fit into a packet with all that is around them.
-const SMALL: usize = 1_024;
-/// Packets of the one and the other have left by then one after the other.
-const COPY_AFTER: Duration = Duration::from_millis(2);
 
 pub(super) enum Source {
     Lane(Arc<LaneState>),
@@ -67,13 +64,6 @@ enum What {
     Beside,
 }
 
-/// A message that goes a second time, since the link loses so many packets that it is likely to be late else: a round trip and more.
-struct Copy {
-    message: Numbered,
-    /// Not at once, or it shares its packet with the first.
-    due: Instant,
-}
-
 pub(super) struct Flow {
     pub source: Source,
     pub priority: i32,
@@ -87,7 +77,7 @@ pub(super) struct Flow {
     stream: Option<SendStream>,
     streams: u64,
     sending: Option<Sending>,
-    copy: Option<Copy>,
+    copies: Copies,
     /// Streams that are to be sent before anything else of this lane.
     repairs: VecDeque<Bytes>,
     spared: bool,
@@ -131,7 +121,7 @@ impl Flow {
             stream: None,
             streams: 0,
             sending: None,
-            copy: None,
+            copies: Copies::default(),
             repairs: VecDeque::new(),
             spared: false,
             under_way: VecDeque::new(),
@@ -154,7 +144,7 @@ impl Flow {
             stream: Some(job.stream),
             streams: 0,
             sending: Some(Sending { pieces: job.parts.into(), begun, size, what: What::Beside, needs, held: None, own: true }),
-            copy: None,
+            copies: Copies::default(),
             repairs: VecDeque::new(),
             spared: false,
             under_way: VecDeque::new(),
@@ -203,8 +193,7 @@ impl Flow {
             Source::Lane(lane) if lane.waiting.load(Ordering::Relaxed) > 0 => lane.with_queue(|queue| queue.when(now)), // relaxed: see LaneState
             _ => None,
         };
-        let copy = self.copy.as_ref().map(|copy| copy.due);
-        let ready = waiting.into_iter().chain(copy).min();
+        let ready = waiting.into_iter().chain(self.copies.when()).min();
         self.bandwidth.when(ready, now)
     }
 
@@ -272,8 +261,7 @@ impl Flow {
             Err(why) => return why,
         };
         let is_copy = newer.is_none();
-        let copy = self.copy.take_if(|copy| !is_copy || copy.due <= now);
-        let Some(next) = newer.or(copy.map(|copy| copy.message)) else { return Begun::Nothing };
+        let Some(next) = newer.or_else(|| self.copies.take(now)) else { return Begun::Nothing };
         let own = !lane.options.ordered || held.is_some();
         if own && let Some(mut stream) = self.stream.take() {
             let _ = stream.finish();
@@ -331,7 +319,7 @@ impl Flow {
     pub fn tell_idle(&self) {
         if let Source::Lane(lane) = &self.source
             && self.sending.is_none()
-            && self.copy.is_none()
+            && self.copies.is_empty()
             && self.repairs.is_empty()
         {
             lane.all_begun_is_finished();
@@ -431,7 +419,7 @@ impl Flow {
                         lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
                         lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
                         match again {
-                            Some(message) if message.size <= SMALL => self.copy = Some(Copy { message, due: now + COPY_AFTER }),
+                            Some(message) if Copies::are_of(&message) => self.copies.push(message, now),
                             Some(message) => self.repairs = repairs(lane.options.channel, &message, link),
                             None => {}
                         }

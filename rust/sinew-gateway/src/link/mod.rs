@@ -8,6 +8,7 @@ mod bell;
 mod bucket;
 mod budget;
 mod controller;
+mod copies;
 mod flow;
 mod gauge;
 mod lane;
