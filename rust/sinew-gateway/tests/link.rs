@@ -68,7 +68,7 @@ async fn of_bursts_of_small_messages_hardly_one_is_lost_where_one_packet_in_ten_
         arrived
     };
     // Where the last of a burst alone goes twice, one in twelve is lost. What a busy machine itself has held up is late, too, so there are several tries.
-    assert!((0..4).any(|_| arrived() > 400 * BURST * 95 / 100));
+    assert!((0..8).any(|_| arrived() > 400 * BURST * 95 / 100));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,6 +83,31 @@ async fn large_messages_arrive_whole_and_in_their_order_where_one_packet_in_ten_
         images.publish(&[&image(number, 1_000_000)]).expect("it is published");
         assert_eq!(number_of(&next(&seen)), number);
     }
+}
+
+// Of one thread, so that all that has come is there before anything of it is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_comes_twice_before_it_is_read_is_read_once() {
+    let (base, relay, drone) = through_a_relay().await;
+    let (pilot, motor) = (drone.node("pilot"), base.node("motor"));
+    let commands = publisher(&pilot, "command", &Qos::keep_last(100));
+    let heard = subscriber(&motor, "command", &Qos::keep_last(100));
+    connected(&commands, &[&heard]);
+    let connections = || [&base, &drone].map(|robot| robot.gateway.as_ref().expect("it runs").connections()[0].number);
+    let before = connections();
+    for round in 1..=20 {
+        relay.hold();
+        for number in 20 * round..20 * round + 19 {
+            commands.publish(&[&image(number, 100)]).expect("it is published");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // What is held was sent again meanwhile, as if it were lost, and held again.
+        std::thread::sleep(Duration::from_millis(100));
+        relay.release();
+        commands.publish(&[&image(20 * round + 19, 100)]).expect("it is published");
+        while number_of(&next(&heard)) != 20 * round + 19 {}
+    }
+    assert_eq!(connections(), before);
 }
 
 /// A drone that may send so much, by a rule and as its budget, to a base.

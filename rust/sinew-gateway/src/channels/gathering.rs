@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use quinn::{RecvStream, VarInt};
+use futures_util::FutureExt;
+use quinn::{Chunk, ReadError, RecvStream, VarInt};
 use tokio::sync::Notify;
 
 use crate::point::point;
@@ -58,24 +59,22 @@ impl Gathering {
     /// Until `message`, which begins at this byte of the stream, is whole. False: the sender has given it up.
     pub async fn whole(&self, stream: &mut RecvStream, begin: u64, message: &mut [u8]) -> Decoded<bool> {
         let mut missing = Missing::all(message.len());
+        // First what is there in order: it may have come twice before its head was read, and whoever reads in any order then gets the head again, and quinn counts more than was sent.
+        while !missing.is_none()
+            && let Some(chunk) = stream.read_chunk(usize::MAX, true).now_or_never()
+        {
+            if !put(chunk, begin, message, &mut missing)? {
+                return Ok(false);
+            }
+        }
         while !missing.is_none() {
             tokio::select! {
                 biased;
-                chunk = stream.read_chunk(usize::MAX, false) => match chunk {
-                    Ok(Some(chunk)) => {
-                        let at = usize::try_from(chunk.offset.saturating_sub(begin)).unwrap_or(usize::MAX);
-                        let Some(place) = message.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.bytes.len())) else {
-                            return violation("a stream goes on behind its message");
-                        };
-                        place.copy_from_slice(&chunk.bytes);
-                        missing.arrived(at..at + chunk.bytes.len());
-                        if !missing.is_none() {
-                            point("message half received");
-                        }
+                chunk = stream.read_chunk(usize::MAX, false) => {
+                    if !put(chunk, begin, message, &mut missing)? {
+                        return Ok(false);
                     }
-                    Ok(None) => return violation("a stream ends within a message"),
-                    Err(_) => return Ok(false),
-                },
+                }
                 () = self.come.notified() => {}
             }
             if self.repair(&mut missing, message) {
@@ -85,4 +84,23 @@ impl Gathering {
         }
         Ok(true)
     }
+}
+
+/// What has come of a message that begins at this byte of its stream, where it belongs. False: the sender has given it up.
+fn put(chunk: Result<Option<Chunk>, ReadError>, begin: u64, message: &mut [u8], missing: &mut Missing) -> Decoded<bool> {
+    let chunk = match chunk {
+        Ok(Some(chunk)) => chunk,
+        Ok(None) => return violation("a stream ends within a message"),
+        Err(_) => return Ok(false),
+    };
+    let at = usize::try_from(chunk.offset.saturating_sub(begin)).unwrap_or(usize::MAX);
+    let Some(place) = message.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.bytes.len())) else {
+        return violation("a stream goes on behind its message");
+    };
+    place.copy_from_slice(&chunk.bytes);
+    missing.arrived(at..at + chunk.bytes.len());
+    if !missing.is_none() {
+        point("message half received");
+    }
+    Ok(true)
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::net::UdpSocket;
@@ -35,7 +35,11 @@ pub async fn through_a_relay() -> (Robot, Relay, Robot) {
 struct Badness {
     lost_percent: AtomicU32,
     delay_ms: AtomicU32,
+    /// What has come since it was begun to hold them, from where it goes, and where to.
+    held: Mutex<Option<Vec<Held>>>,
 }
+
+type Held = (Vec<u8>, Arc<UdpSocket>, SocketAddr);
 
 impl Relay {
     /// To this address, from whoever sends to the relay's.
@@ -61,6 +65,18 @@ impl Relay {
     pub fn delay(&self, milliseconds: u32) {
         self.badness.delay_ms.store(milliseconds, Ordering::Relaxed);
     }
+
+    /// From now on every other one is held, by chance.
+    pub fn hold(&self) {
+        self.badness.held.lock().expect("nobody panics with it").get_or_insert_default();
+    }
+
+    /// All that are held go at once.
+    pub fn release(&self) {
+        for (datagram, from, to) in self.badness.held.lock().expect("nobody panics with it").take().into_iter().flatten() {
+            let _ = from.try_send_to(&datagram, to);
+        }
+    }
 }
 
 impl Drop for Relay {
@@ -73,6 +89,11 @@ impl Badness {
     async fn pass(&self, datagram: &[u8], from: &Arc<UdpSocket>, to: SocketAddr) {
         if fastrand::u32(..100) < self.lost_percent.load(Ordering::Relaxed) {
             return;
+        }
+        if let Some(held) = &mut *self.held.lock().expect("nobody panics with it")
+            && fastrand::bool()
+        {
+            return held.push((datagram.to_vec(), Arc::clone(from), to));
         }
         match self.delay_ms.load(Ordering::Relaxed) {
             0 => _ = from.send_to(datagram, to).await,
