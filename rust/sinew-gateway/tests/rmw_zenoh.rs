@@ -3,17 +3,16 @@
 
 mod common;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use common::chatter::{NAME, chatter, listener, peer, says};
 use common::ros2::{Peer, hex, told};
-use common::texts::{STRING, latched, reliable, text};
+use common::texts::{STRING, hears_slowly, latched, reliable, text};
 use common::zenoh::{Robot, Router, a_while};
 use common::{PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
-use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::raw::{Publisher, PublisherOptions, Subscriber};
 use sinew::{GatewayEntry, Qos};
 
 /// Published until it arrives: that a node knows a subscription does not mean that the way there is.
@@ -369,14 +368,7 @@ async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
     let Some(mut peer) = peer(&router) else { return };
     let robot = Robot::ros2(all(), &router).connected();
     let node = robot.node("node");
-    let count = Arc::<AtomicU64>::default();
-    let counted = Arc::clone(&count);
-    let hear = move |_: Frame| {
-        std::thread::sleep(Duration::from_millis(3));
-        counted.fetch_add(1, Ordering::Relaxed);
-    };
-    let options = SubscriberOptions::default();
-    let heard = Subscriber::with_callback(&node, "chatter", STRING, &Qos::reliable(), options, hear).expect("it may subscribe");
+    let (heard, count) = hears_slowly(&node, "chatter");
     peer.write("said", "chatter", NAME, &json!({"depth": 0}));
     until("somebody there has it", || heard.statistics().publishers == 1);
     until("the first arrives", || {

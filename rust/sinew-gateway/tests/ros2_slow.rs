@@ -3,15 +3,14 @@
 mod common;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot, hex};
-use common::texts::{STRING, reliable, text};
+use common::texts::{STRING, hears_slowly, reliable, text};
 use common::{all, next, until};
 use serde_json::json;
-use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
 
 /// Of a program that stands still: nothing is ever taken in its node.
@@ -165,14 +164,7 @@ async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
     let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
     let robot = Robot::new(all(), &domain);
     let node = robot.node("node");
-    let count = Arc::<AtomicU64>::default();
-    let counted = Arc::clone(&count);
-    let hear = move |_: Frame| {
-        std::thread::sleep(Duration::from_millis(3));
-        counted.fetch_add(1, Ordering::Relaxed);
-    };
-    let options = SubscriberOptions::default();
-    let heard = Subscriber::with_callback(&node, "log", STRING, &Qos::reliable(), options, hear).expect("it may subscribe");
+    let (heard, count) = hears_slowly(&node, "log");
     peer.ty("std_msgs/msg/String", "string data\n");
     peer.write("log", "rt/log", "std_msgs/msg/String", &json!({"depth": 0}));
     peer.matched("log", 1);
