@@ -109,6 +109,27 @@ fn what_is_published_after_a_publisher_lost_its_manager_is_recorded_once() {
 }
 
 #[test]
+fn what_a_publisher_keeps_is_recorded_once_however_old_it_is_when_its_node_loses_its_manager() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    let sensor = scene.domain.node("sensor");
+    let map = keeper(&sensor, "map");
+    connected(&map);
+    map.publish(&[&number(1)]).unwrap();
+    recorder.has_received(1);
+    // Longer than who has gone is remembered.
+    std::thread::sleep(Duration::from_millis(5500));
+    scene.node.disconnect("sensor").unwrap();
+    assert!(eventually(|| map.statistics().subscribers == 2));
+    recorder.has_received(2);
+    map.publish(&[&number(2)]).unwrap();
+    ends_with(&path, "/map", 2);
+    recorder.interrupt();
+    assert_eq!(read(&path)["/map"], [number(1), number(2)]);
+}
+
+#[test]
 fn what_both_subscribers_of_a_topic_that_has_come_anew_lose_is_counted_once() {
     let scene = Scene::new();
     let path = scene.path("a.mcap");

@@ -14,7 +14,6 @@ use super::flight::Condition;
 use super::heard::Heard;
 use super::source::{Received, Source, offered};
 use crate::beyond::Beyond;
-use crate::clock;
 use crate::commands::record::Record;
 use crate::domain::View;
 use crate::missing;
@@ -358,9 +357,9 @@ impl Subscriptions {
         let (subscribed, parting) = (&self.subscribed, &self.parting);
         self.heard.retain(|topic, _| subscribed.contains_key(topic) || parting.iter().any(|parting| parting.topic == *topic));
         let there: HashSet<&str> = view.state.nodes.values().map(|node| node.name.as_str()).collect();
-        let since_ns = clock::now_ns() - PARTING.as_nanos() as i64;
+        let now = Instant::now();
         for heard in self.heard.values() {
-            heard.lock().expect("nobody panics with it").forget(since_ns, |publisher| there.contains(publisher));
+            heard.lock().expect("nobody panics with it").forget(now, PARTING, |publisher| there.contains(publisher));
         }
     }
 }
