@@ -1,6 +1,6 @@
 //! What has come of a topic: for a while two subscribers may hear the same publisher, and each message is to come once.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use sinew::raw::MessageInfo;
@@ -16,6 +16,10 @@ pub struct Heard(HashMap<String, Publisher>);
 struct Publisher {
     /// In the order of publication.
     messages: VecDeque<Message>,
+    /// What was lost, by subscriber: of one that parts, since then.
+    lost: HashMap<u64, u64>,
+    /// By these two the same has come: they hear the same publisher, and not one that was started again under its name.
+    both: HashSet<(u64, u64)>,
     /// Since when it is not there.
     gone: Option<Instant>,
 }
@@ -30,10 +34,12 @@ struct Message {
 impl Heard {
     /// Whether it has not come by another subscriber. From now on it has come by this one.
     pub fn is_new(&mut self, info: MessageInfo, by: u64) -> bool {
-        let messages = &mut self.0.entry(info.publisher).or_default().messages;
+        let Publisher { messages, lost, both, .. } = self.0.entry(info.publisher).or_default();
+        *lost.entry(by).or_default() += info.missed;
         let key = (info.source_time_ns, info.sequence);
         let at = messages.partition_point(|message| message.key < key);
-        if messages.get(at).is_some_and(|message| message.key == key && message.by != by) {
+        if let Some(same) = messages.get(at).filter(|message| message.key == key && message.by != by) {
+            both.insert((same.by.min(by), same.by.max(by)));
             return false;
         }
         messages.insert(at, Message { key, by });
@@ -41,6 +47,27 @@ impl Heard {
             messages.pop_front();
         }
         true
+    }
+
+    /// What this one loses from now on others may lose, too.
+    pub fn parts(&mut self, by: u64) {
+        for publisher in self.0.values_mut() {
+            publisher.lost.remove(&by);
+        }
+    }
+
+    /// So much at most of what one that parts has lost since then the one in its place has lost, too, or has had.
+    pub fn lost_by_both(&self, parting: u64, next: u64) -> u64 {
+        let hear_both = self.0.values().filter(|publisher| publisher.both.contains(&(parting, next)));
+        hear_both.filter_map(|publisher| publisher.lost.get(&parting).min(publisher.lost.get(&next))).sum()
+    }
+
+    /// It has ended.
+    pub fn ends(&mut self, by: u64) {
+        for publisher in self.0.values_mut() {
+            publisher.lost.remove(&by);
+            publisher.both.retain(|both| both.0 != by && both.1 != by);
+        }
     }
 
     /// Forgets publishers that have been gone for so long. Before, they may come again, and bring what they keep, however old that is.
@@ -84,6 +111,23 @@ mod tests {
     fn two_publishers_of_a_node_may_publish_at_once() {
         let mut heard = Heard::default();
         assert!(heard.is_new(message("a", 1, 1), 0) && heard.is_new(message("a", 1, 1), 0));
+    }
+
+    #[test]
+    fn what_two_lose_of_one_publisher_is_lost_once_and_what_they_lose_of_two_of_its_name_is_not() {
+        let mut heard = Heard::default();
+        let mut take = |publisher, n: i64, missed, by| {
+            let is_new = heard.is_new(MessageInfo { missed, ..message(publisher, n, n as u64) }, by);
+            if n == 1 {
+                heard.parts(0);
+            }
+            (is_new, heard.lost_by_both(0, 1))
+        };
+        assert_eq!((take("dies", 1, 7, 0), take("dies", 9, 7, 0)), ((true, 0), (true, 0)));
+        assert_eq!(take("dies", 20, 7, 1), (true, 0), "the next one of that name");
+        assert_eq!((take("lives", 1, 5, 0), take("lives", 10, 8, 0), take("lives", 10, 6, 1)), ((true, 0), (true, 0), (false, 6)));
+        heard.ends(0);
+        assert_eq!((heard.lost_by_both(0, 1), heard.0["lives"].lost.len()), (0, 1));
     }
 
     #[test]

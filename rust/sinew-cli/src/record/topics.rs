@@ -58,6 +58,8 @@ struct Subscription {
     subscriber: Result<Subscriber, Refused>,
     /// It asks for what publishers have kept.
     asks_for_kept: bool,
+    /// Another one of each.
+    number: u64,
     /// Messages that have come by it, and by no other before.
     // relaxed: only told.
     received: Arc<AtomicU64>,
@@ -67,8 +69,6 @@ struct Parting {
     topic: String,
     subscription: Subscription,
     since: Instant,
-    /// It had lost so many then.
-    lost: u64,
 }
 
 /// A publisher.
@@ -271,8 +271,9 @@ impl Subscriptions {
     }
 
     fn subscribe(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) {
-        let received = Arc::default();
-        let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept, &received) {
+        let (number, received) = (self.made, Arc::default());
+        self.made += 1;
+        let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept, number, &received) {
             Ok(subscriber) => Ok(subscriber),
             // It has gone meanwhile, or the manager: then it comes again.
             Err(NoSubscriber::ForNow) => return,
@@ -284,7 +285,7 @@ impl Subscriptions {
                 Err(Refused { signature: signature.to_owned(), is_for_want })
             }
         };
-        if let Some(before) = self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept, received }) {
+        if let Some(before) = self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept, number, received }) {
             self.part(topic.to_owned(), before);
         }
     }
@@ -295,6 +296,7 @@ impl Subscriptions {
         signature: &str,
         offered: &[Qos],
         asks_for_kept: bool,
+        number: u64,
         received: &Arc<AtomicU64>,
     ) -> Result<Subscriber, NoSubscriber> {
         let key = (topic.to_owned(), signature.to_owned());
@@ -316,10 +318,9 @@ impl Subscriptions {
         let qos = Qos { keep_all: true, transient_local: asks_for_kept, ..Qos::default() };
         let ghost = if self.brought.contains(topic) { Ghost::No } else { Ghost::Observer };
         let options = SubscriberOptions { ghost, execution_thread: THREAD, ..Default::default() };
-        let (heard, received, by) = (Arc::clone(self.heard.entry(topic.to_owned()).or_default()), Arc::clone(received), self.made);
-        self.made += 1;
+        let (heard, received) = (Arc::clone(self.heard.entry(topic.to_owned()).or_default()), Arc::clone(received));
         let on_frame = move |frame: Frame| {
-            if heard.lock().expect("nobody panics with it").is_new(frame.info(), by) {
+            if heard.lock().expect("nobody panics with it").is_new(frame.info(), number) {
                 received.fetch_add(1, Ordering::Relaxed);
                 sink(Received { source: Arc::clone(&source), frame });
             }
@@ -333,14 +334,15 @@ impl Subscriptions {
 
     /// It ends when what comes by it has come.
     fn part(&mut self, topic: String, subscription: Subscription) {
-        let lost = subscription.counts().lost;
-        self.parting.push(Parting { topic, subscription, since: Instant::now(), lost });
+        self.heard_of(&topic, |heard| heard.parts(subscription.number));
+        self.parting.push(Parting { topic, subscription, since: Instant::now() });
     }
 
     fn let_go(&mut self) {
         let late: Vec<Parting> = self.parting.extract_if(.., |parting| parting.since.elapsed() >= PARTING).collect();
         for parting in late {
             let counts = self.counts_of(&parting);
+            self.heard_of(&parting.topic, |heard| heard.ends(parting.subscription.number));
             *self.before.entry(parting.topic).or_default() += counts;
         }
     }
@@ -348,8 +350,14 @@ impl Subscriptions {
     /// Where two hear the same, what both were late for is lost once.
     fn counts_of(&self, parting: &Parting) -> Counts {
         let counts = parting.subscription.counts();
-        let by_next = self.subscribed.get(&parting.topic).map_or(0, |next| next.counts().lost);
-        Counts { lost: counts.lost - by_next.min(counts.lost - parting.lost), ..counts }
+        let by_both =
+            |next: &Subscription| self.heard_of(&parting.topic, |heard| heard.lost_by_both(parting.subscription.number, next.number));
+        let by_both = self.subscribed.get(&parting.topic).and_then(by_both).unwrap_or(0);
+        Counts { lost: counts.lost.saturating_sub(by_both), ..counts }
+    }
+
+    fn heard_of<T>(&self, topic: &str, of: impl FnOnce(&mut Heard) -> T) -> Option<T> {
+        self.heard.get(topic).map(|heard| of(&mut heard.lock().expect("nobody panics with it")))
     }
 
     /// What nobody needs to have heard any more.
