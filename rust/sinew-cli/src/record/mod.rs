@@ -6,6 +6,7 @@
 mod files;
 pub mod flight;
 mod heard;
+mod parting;
 mod progress;
 mod queue;
 mod source;

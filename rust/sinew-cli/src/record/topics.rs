@@ -2,16 +2,17 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
 use sinew::{ErrorKind, Ghost, Id, Node, Qos};
 
 use super::flight::Condition;
 use super::heard::Heard;
+use super::parting::{PARTING, Quiet};
 use super::source::{Received, Source, offered};
 use crate::beyond::Beyond;
 use crate::commands::record::Record;
@@ -24,8 +25,6 @@ pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
 
 /// Callbacks for messages may wait; those for the domain, on the first thread, do not.
 const THREAD: u32 = 1;
-/// When the last publisher of a topic dies, what it published last is still to be taken. So is what waits for a subscriber in whose place there is another one, until that has met all.
-const PARTING: Duration = Duration::from_secs(5);
 /// Who is not heard for so long is told of. Before, the two may be about to agree.
 const MEETING: Duration = Duration::from_secs(1);
 
@@ -38,6 +37,11 @@ pub struct Subscriptions {
     subscribed: HashMap<String, Subscription>,
     /// Those of topics that are gone, or in whose place there are others. Messages may still come by them.
     parting: Vec<Parting>,
+    /// When it was looked for those that can go.
+    looked: Instant,
+    /// A message is given to the sink, which may wait for a disk.
+    // relaxed: looked at again and again.
+    is_giving: Arc<AtomicBool>,
     /// By the names of topics that are subscribed, or parting.
     heard: HashMap<String, Arc<Mutex<Heard>>>,
     /// So many subscribers were there.
@@ -68,7 +72,7 @@ struct Subscription {
 struct Parting {
     topic: String,
     subscription: Subscription,
-    since: Instant,
+    quiet: Quiet,
 }
 
 /// A publisher.
@@ -122,6 +126,8 @@ impl Subscriptions {
             sink,
             subscribed: HashMap::new(),
             parting: Vec::new(),
+            looked: Instant::now(),
+            is_giving: Arc::default(),
             heard: HashMap::new(),
             made: 0,
             brought: HashSet::new(),
@@ -319,10 +325,13 @@ impl Subscriptions {
         let ghost = if self.brought.contains(topic) { Ghost::No } else { Ghost::Observer };
         let options = SubscriberOptions { ghost, execution_thread: THREAD, ..Default::default() };
         let (heard, received) = (Arc::clone(self.heard.entry(topic.to_owned()).or_default()), Arc::clone(received));
+        let is_giving = Arc::clone(&self.is_giving);
         let on_frame = move |frame: Frame| {
             if heard.lock().expect("nobody panics with it").is_new(frame.info(), number) {
                 received.fetch_add(1, Ordering::Relaxed);
+                is_giving.store(true, Ordering::Relaxed);
                 sink(Received { source: Arc::clone(&source), frame });
+                is_giving.store(false, Ordering::Relaxed);
             }
         };
         let created = Subscriber::with_callback(&self.node, topic, signature, &qos, options, on_frame);
@@ -335,12 +344,16 @@ impl Subscriptions {
     /// It ends when what comes by it has come.
     fn part(&mut self, topic: String, subscription: Subscription) {
         self.heard_of(&topic, |heard| heard.parts(subscription.number));
-        self.parting.push(Parting { topic, subscription, since: Instant::now() });
+        self.parting.push(Parting { topic, subscription, quiet: Quiet::default() });
     }
 
     fn let_go(&mut self) {
-        let late: Vec<Parting> = self.parting.extract_if(.., |parting| parting.since.elapsed() >= PARTING).collect();
-        for parting in late {
+        // Of a longer time this process may have been stopped for most.
+        let passed = std::mem::replace(&mut self.looked, Instant::now()).elapsed().min(MEETING);
+        let is_giving = self.is_giving.load(Ordering::Relaxed);
+        let is_over = |parting: &mut Parting| parting.quiet.look(&parting.subscription.statistics(), passed, is_giving);
+        let over: Vec<Parting> = self.parting.extract_if(.., is_over).collect();
+        for parting in over {
             let counts = self.counts_of(&parting);
             self.heard_of(&parting.topic, |heard| heard.ends(parting.subscription.number));
             *self.before.entry(parting.topic).or_default() += counts;
@@ -366,7 +379,8 @@ impl Subscriptions {
         self.heard.retain(|topic, _| subscribed.contains_key(topic) || parting.iter().any(|parting| parting.topic == *topic));
         let there: HashSet<&str> = view.state.nodes.values().map(|node| node.name.as_str()).collect();
         let now = Instant::now();
-        for heard in self.heard.values() {
+        // Who parts may still bring what others have brought.
+        for (_, heard) in self.heard.iter().filter(|(topic, _)| !parting.iter().any(|parting| parting.topic == **topic)) {
             heard.lock().expect("nobody panics with it").forget(now, PARTING, |publisher| there.contains(publisher));
         }
     }
@@ -385,9 +399,58 @@ impl NoSubscriber {
 }
 
 impl Subscription {
+    fn statistics(&self) -> SubscriberStatistics {
+        self.subscriber.as_ref().map(Subscriber::statistics).unwrap_or_default()
+    }
+
     fn counts(&self) -> Counts {
-        let statistics = self.subscriber.as_ref().map(Subscriber::statistics).unwrap_or_default();
+        let statistics = self.statistics();
         let lost = statistics.missed + statistics.rejected;
         Counts { received: self.received.load(Ordering::Relaxed), lost, copied: statistics.over_quota }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::NodeOptions;
+    use sinew::raw::{Publisher, PublisherOptions};
+
+    use super::*;
+
+    #[test]
+    fn what_a_publisher_that_is_gone_has_left_is_taken_once_however_slow_the_disk_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let node = |name| {
+            let domain = folder.path().join("domain").to_str().unwrap().to_owned();
+            Node::with_options(name, &NodeOptions { domain, by_caller: false }).unwrap()
+        };
+        let (camera, recorder) = (node("camera"), node("recorder"));
+        let publisher = Publisher::new(&camera, "image", "uint8", &Qos::default(), PublisherOptions::default()).unwrap();
+        let (given, infos) = std::sync::mpsc::channel();
+        let sink = move |message: Received| {
+            given.send(message.frame.info()).unwrap();
+            if message.frame.info().sequence == 1 {
+                std::thread::sleep(PARTING + MEETING);
+            }
+        };
+        let mut subscriptions = Subscriptions::new(recorder.clone(), |_| true, Arc::new(sink));
+        let mut follow = |until: &dyn Fn(&Subscriptions) -> bool| {
+            let end = Instant::now() + 6 * PARTING;
+            while !until(&subscriptions) && Instant::now() < end {
+                subscriptions.update(&View::of(&recorder).unwrap());
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            subscriptions.heard.get("image").cloned()
+        };
+        follow(&|_| publisher.statistics().subscribers == 1);
+        (0..3).for_each(|n| publisher.publish(&[&[0, 1, 0, 0, n]]).unwrap());
+        let first = infos.recv().unwrap();
+        drop((publisher, camera));
+        follow(&|all| !all.parting.is_empty());
+        let heard = follow(&|all| all.counts()["image"].received == 3).expect("it has not been let go of");
+        assert!(!heard.lock().unwrap().is_new(first, u64::MAX), "it would be taken again");
+        assert_eq!([2, 3].map(|_| infos.recv().unwrap().sequence), [2, 3]);
+        follow(&|all| all.parting.is_empty());
+        assert_eq!((subscriptions.parting.len(), subscriptions.counts()["image"].received), (0, 3));
     }
 }
