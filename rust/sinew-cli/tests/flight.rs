@@ -65,11 +65,17 @@ impl Recorder {
         self.has_ended()
     }
 
-    fn has_ended(mut self) -> String {
+    fn has_ended(self) -> String {
+        let (status, said) = self.status();
+        assert_eq!(status, Some(0), "{said}");
+        said
+    }
+
+    /// With which it ends, and what it has said.
+    fn status(mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{said}");
-        said
+        (self.child.wait().unwrap().code(), said)
     }
 }
 
@@ -404,16 +410,22 @@ fn what_is_not_there_or_not_possible_is_said() {
 }
 
 #[test]
-fn who_asked_is_told_when_it_cannot_be_written() {
+fn who_asked_is_told_when_it_cannot_be_written_and_so_is_who_started_it() {
     let scene = Scene::new();
     let folder = scene.folder.path().join("goes");
     std::fs::create_dir(&folder).unwrap();
-    let recorder = Recorder::start(&scene.domain, &folder, &["--after", "0s"]);
+    let mut recorder = Recorder::start(&scene.domain, &folder, &["--after", "0s"]);
     std::fs::remove_dir(&folder).unwrap();
     let (status, complaint) = scene.domain.complaint("trigger");
     assert_eq!(status, 1);
     assert!(complaint.contains("cannot be created: No such file or directory"), "{complaint}");
-    recorder.end();
+    std::fs::create_dir(&folder).unwrap();
+    scene.domain.json("trigger");
+    recorder.written();
+    recorder.interrupt();
+    let (status, said) = recorder.status();
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.lines().last().is_some_and(|last| last.starts_with("error: ") && last.contains("cannot be created")), "{said}");
 }
 
 #[test]

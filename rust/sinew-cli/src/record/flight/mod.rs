@@ -114,6 +114,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         answered: Vec::new(),
         is_shown: std::io::stderr().is_terminal() && !cli.json,
         is_unread: false,
+        unwritten: None,
     };
     let tells = events;
     let ended = flight.fly(&followed, &happened, move |job| write::start(job, tells.clone()));
@@ -142,6 +143,8 @@ struct Flight<'a> {
     is_shown: bool,
     /// It was said that what is told cannot be written.
     is_unread: bool,
+    /// Why the first file that could not be written was not.
+    unwritten: Option<String>,
 }
 
 fn died(node: &str) -> String {
@@ -218,13 +221,16 @@ impl Flight<'_> {
         }
     }
 
-    /// What could not be held, and which of the topics that were named gave nothing.
+    /// What could not be written, or held, and which of the topics that were named gave nothing.
     fn verdict(&mut self, followed: &Followed) -> Done {
         if let Some(view) = followed.changed() {
             self.subscriptions.note_unheard(&view);
         }
         if self.is_shown {
             show!("");
+        }
+        if let Some(why) = self.unwritten.take() {
+            return Err(Failure::Failed(why));
         }
         refuse_not_recorded(&self.subscriptions.not_recorded())?;
         let mut topics = by_topics(self.subscriptions.counts());
@@ -298,7 +304,12 @@ impl Flight<'_> {
         }
         let told = match outcome {
             Ok(written) => self.print(&written),
-            Err(why) => return say!("{}", shown(&why.to_string())),
+            Err(why) => {
+                let why = shown(&why.to_string());
+                say!("{why}");
+                self.unwritten.get_or_insert(why);
+                return;
+            }
         };
         let why = match told {
             Ok(()) => return,
