@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use common::{Domain, Running, eventually, interrupt};
@@ -66,14 +67,14 @@ impl Shared {
         goals.push(Goal { id: id.clone(), state: 2, call: None });
         self.tell(&goals);
         let goal = goals.last_mut().unwrap();
-        if to >= WITHOUT_END {
-            goal.call = Some(call);
-            return;
-        }
         let say = |at: u64| {
             let feedback = json!({"id": id, "server": 7, "number": at, "feedback": {"at": 100 + at}});
             self.feedback.publish(&[&stream(FEEDBACK, feedback)]).unwrap();
         };
+        if to >= WITHOUT_END {
+            goal.call = Some(call);
+            return say(1);
+        }
         (1..to).for_each(say);
         goal.state = 4;
         self.tell(&goals);
@@ -89,7 +90,7 @@ impl Shared {
         for goal in goals.iter_mut().filter(|goal| is_meant(goal)) {
             goal.state = 5;
             if let Some(call) = goal.call.take() {
-                answer(call, json!({"state": 5, "result": {"at": 42}}));
+                answer(call, json!({"state": 5, "server": 7, "last_feedback": 1, "ended_at": i64::MAX, "result": {"at": 42}}));
             }
         }
         self.tell(&goals);
@@ -175,6 +176,30 @@ fn feedback_is_printed_as_it_comes_and_all_of_it_before_the_result() {
     let lines: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[..2], [json!({"feedback": {"at": 101}}), json!({"feedback": {"at": 102}})]);
     assert_eq!((lines.len(), &lines[2]["result"]), (3, &json!({"at": 102})));
+}
+
+#[test]
+fn a_goal_is_followed_to_its_end_also_where_nobody_reads_its_feedback() {
+    let domain = Domain::new();
+    let server = Server::new(&domain);
+    let start = |to: &str| {
+        let (nobody_reads, closed) = std::io::pipe().unwrap();
+        drop(nobody_reads);
+        let mut command = domain.command("action");
+        command.args(["send-goal", "--feedback", "count", to]).stdout(closed).stderr(Stdio::piped());
+        Running(command.spawn().unwrap())
+    };
+    let end = |mut sender: Running| {
+        let mut said = String::new();
+        sender.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (sender.0.wait().unwrap().code(), said)
+    };
+    let sender = start("to: 1000");
+    assert!(server.executes(1));
+    run(&domain, &["cancel", "count"]);
+    let (status, said) = end(sender);
+    assert!(status == Some(1) && said.ends_with("error: the goal was cancelled\n"), "{status:?}: {said}");
+    assert_eq!((end(start("to: 3")).0, server.shared.states()), (Some(0), vec![5, 4]));
 }
 
 #[test]

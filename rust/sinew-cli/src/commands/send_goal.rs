@@ -90,7 +90,7 @@ pub fn send_goal(cli: &Cli, asked: &SendGoal) -> Done {
     let request = request(id, goal).to_stream(&parts.request).map_err(Failure::of)?;
     let pending = Pending::new(name, &client, request, None)?;
     say!("goal {id} is sent");
-    Sent { cli, asked, id, parts: &parts, wishes, last_feedback: 0, coming }.follow(pending, events)
+    Sent { cli, asked, id, parts: &parts, wishes, last_feedback: 0, printed: Ok(()), coming }.follow(pending, events)
 }
 
 fn part(action: &str, part: &str) -> String {
@@ -162,12 +162,14 @@ struct Sent<'a> {
     wishes: Publisher,
     /// The number of what was printed last.
     last_feedback: u64,
+    /// Where nobody reads its feedback any more, the goal is followed to its end nevertheless.
+    printed: Done,
     coming: Receiver<Event>,
 }
 
 impl Sent<'_> {
     /// Until its result is there.
-    fn follow(&mut self, mut pending: Pending<'_>, events: Sender<Event>) -> Done {
+    fn follow(mut self, mut pending: Pending<'_>, events: Sender<Event>) -> Done {
         let waker = Arc::new(Answered(events)).into();
         loop {
             if let Some(ended) = pending.poll(&waker) {
@@ -220,12 +222,18 @@ impl Sent<'_> {
         if !text.is_empty() {
             text.extend_from_slice(if self.cli.json { b"\n" } else { b"---\n" });
         }
-        let mut out = out();
-        out.write_all(&text)?;
-        Ok(out.flush()?)
+        self.write(&text);
+        Ok(())
     }
 
-    fn end(&self, mut ended: Ended<'_>) -> Done {
+    fn write(&mut self, text: &[u8]) {
+        if self.printed.is_ok() {
+            let mut out = out();
+            self.printed = out.write_all(text).and_then(|()| out.flush()).map_err(Into::into);
+        }
+    }
+
+    fn end(mut self, mut ended: Ended<'_>) -> Done {
         let (mut text, state, has_result) = (Vec::new(), ended.state, ended.has_result());
         let printed = if self.cli.json {
             let why = serde_json::to_string(&ended.text)?;
@@ -241,9 +249,9 @@ impl Sent<'_> {
         if self.cli.json {
             text.extend_from_slice(b"}\n");
         }
-        let printed = out().write_all(&text);
+        self.write(&text);
         let why = if ended.text.is_empty() { String::new() } else { format!(": {}", shown_lines(&ended.text)) };
-        if state == State::Succeeded { Ok(printed?) } else { Err(Failure::Failed(format!("the goal was {state}{why}"))) }
+        if state == State::Succeeded { self.printed } else { Err(Failure::Failed(format!("the goal was {state}{why}"))) }
     }
 }
 
