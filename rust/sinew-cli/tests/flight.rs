@@ -36,7 +36,11 @@ struct Recorder {
 
 impl Recorder {
     fn start(domain: &Domain, folder: &Path, arguments: &[&str]) -> Recorder {
-        let mut command = domain.command("record --json --last 60s -o");
+        Recorder::lasting("60s", domain, folder, arguments)
+    }
+
+    fn lasting(last: &str, domain: &Domain, folder: &Path, arguments: &[&str]) -> Recorder {
+        let mut command = domain.command(&format!("record --json --last {last} -o"));
         command.arg(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -48,7 +52,11 @@ impl Recorder {
 
     /// Until so many messages have come to it from those who are there.
     fn has_received(&self, count: u64) {
-        assert!(eventually(|| self.counters.read().unwrap().pairs.iter().map(|pair| pair.messages).sum::<u64>() >= count));
+        assert!(eventually(|| self.received() >= count));
+    }
+
+    fn received(&self) -> u64 {
+        self.counters.read().unwrap().pairs.iter().map(|pair| pair.messages).sum()
     }
 
     /// What it tells of the next file.
@@ -391,6 +399,28 @@ fn what_publishers_keep_is_in_the_file_when_it_is_older() {
     let written = recorder.written();
     assert_eq!((read(&written, "/map"), read(&written, "/number").len()), (vec![number(5)], 0));
     recorder.end();
+}
+
+#[test]
+fn what_publishers_keep_is_in_the_file_also_where_the_first_one_of_the_topic_kept_nothing() {
+    for stays in [false, true] {
+        let scene = Scene::new();
+        let mut recorder = Recorder::lasting("10ms", &scene.domain, scene.folder.path(), &["--after", "0s"]);
+        let node = scene.domain.node("robot");
+        let first = scene.publisher(&node, "map");
+        first.publish(&[&number(1)]).unwrap();
+        recorder.has_received(1);
+        let _first = stays.then_some(first);
+        assert!(stays || eventually(|| recorder.received() == 0), "with its publisher");
+        let map = Publisher::new(&node, "map", NUMBER, &Qos { transient_local: true, ..Qos::keep_last(1) }, Default::default()).unwrap();
+        assert!(eventually(|| map.statistics().subscribers == 1));
+        map.publish(&[&number(5)]).unwrap();
+        recorder.has_received(1 + u64::from(stays));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        scene.domain.json("trigger");
+        assert_eq!(read(&recorder.written(), "/map"), [number(5)], "{stays}");
+        recorder.end();
+    }
 }
 
 #[test]

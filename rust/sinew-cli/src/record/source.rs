@@ -1,6 +1,7 @@
 //! Topics that are recorded, and their messages.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sinew::msg::{Type, schema};
 use sinew::raw::Frame;
@@ -18,8 +19,8 @@ pub struct Source {
     /// As the domain calls it.
     pub name: String,
     pub ty: Type,
-    /// So many messages its publishers keep for those who come late.
-    pub keeps: usize,
+    // relaxed: nothing else goes by it.
+    keeps: AtomicUsize,
     /// As files call it.
     pub described: Topic,
     /// To be written behind each message.
@@ -36,9 +37,6 @@ impl Source {
     /// With the quality of service that its publishers offer now.
     pub fn new(number: usize, name: &str, signature: &str, offered: &[Qos]) -> Result<Source, String> {
         let ty: Type = signature.parse().map_err(|why| format!("its signature is none: {why}"))?;
-        const DEEPEST: u32 = 512;
-        let depth = |qos: &Qos| if qos.keep_all { DEEPEST } else { qos.depth };
-        let keeps = offered.iter().filter(|qos| qos.transient_local).map(depth).max().unwrap_or(0) as usize;
         let schema = schema::of(&ty);
         let described = Topic {
             name: format!("/{name}"),
@@ -48,8 +46,25 @@ impl Source {
             schema: schema.text,
             metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(offered).map_err(|why| why.to_string())?)].into(),
         };
+        let keeps = AtomicUsize::new(most_kept(offered));
         Ok(Source { number, name: name.to_owned(), keeps, padding: schema::padding(&ty), ty, described })
     }
+
+    /// Of those that it has now, one may keep more than the ones before.
+    pub fn offer(&self, offered: &[Qos]) {
+        self.keeps.fetch_max(most_kept(offered), Ordering::Relaxed);
+    }
+
+    /// So many messages its publishers keep for those who come late.
+    pub fn keeps(&self) -> usize {
+        self.keeps.load(Ordering::Relaxed)
+    }
+}
+
+fn most_kept(offered: &[Qos]) -> usize {
+    const DEEPEST: u32 = 512;
+    let depth = |qos: &Qos| if qos.keep_all { DEEPEST } else { qos.depth };
+    offered.iter().filter(|qos| qos.transient_local).map(depth).max().unwrap_or(0) as usize
 }
 
 /// By the publishers of a topic.

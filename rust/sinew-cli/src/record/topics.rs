@@ -182,19 +182,22 @@ impl Subscriptions {
             if !(self.wanted)(&topic.name) {
                 continue;
             }
-            let mut publishers = view.endpoints(topic.id, true).peekable();
-            // Only then it can be told what they offer.
-            if publishers.peek().is_none() {
+            let offered = offered(view, topic);
+            // Only of publishers that are there it can be told what they offer.
+            if offered.is_empty() {
                 continue;
             }
-            let all_keep = publishers.all(|publisher| publisher.transient_local);
+            if let Some(source) = self.known.get(&(topic.name.clone(), topic.signature.clone())) {
+                source.offer(&offered);
+            }
+            let all_keep = offered.iter().all(|qos| qos.transient_local);
             let is_fine = self.subscribed.get(&topic.name).is_some_and(|subscription| match &subscription.subscriber {
                 // Who asks for what was kept does not hear those who keep nothing, and who does not misses what the others published before the two met.
                 Ok(_) => subscription.asks_for_kept == all_keep,
                 Err(refused) => !refused.is_for_want && refused.signature == topic.signature,
             });
             if !is_fine {
-                self.subscribe(&topic.name, &topic.signature, &offered(view, topic), all_keep);
+                self.subscribe(&topic.name, &topic.signature, &offered, all_keep);
             }
         }
         self.note_unheard(view);

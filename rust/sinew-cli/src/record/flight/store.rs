@@ -63,7 +63,7 @@ impl Holdable for Held {
 
     fn keeper(&self) -> ((usize, String), usize) {
         let source = &self.message.source;
-        ((source.number, self.info.publisher.clone()), source.keeps)
+        ((source.number, self.info.publisher.clone()), source.keeps())
     }
 }
 
