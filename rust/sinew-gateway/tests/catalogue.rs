@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::relay::through_a_relay;
 use common::services::{NUMBER, provider};
 use common::stranger::Stranger;
@@ -74,6 +76,30 @@ async fn a_peer_that_does_not_answer_in_time_is_told_as_such() {
     relay.cut(true);
     assert_eq!(asked(&viewer, "").iter().map(|peer| (peer.name.as_str(), peer.answered)).collect::<Vec<_>>(), [("drone", false)]);
     drop(drone);
+}
+
+// Of one thread, so that all that has come is there before anything of it is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_comes_twice_of_an_answer_before_it_is_read_is_read_once() {
+    let (base, relay, drone) = through_a_relay().await;
+    let viewer = base.node("viewer");
+    let _had = publisher(&drone.node("camera"), "image", &Qos::default());
+    until("they are connected", || knows_a_peer(&base));
+    let connection = || base.gateway.as_ref().expect("it runs").connections()[0].number;
+    let before = connection();
+    let told = || asked(&viewer, "").iter().map(|peer| (peer.answered, peer.entries.len())).collect::<Vec<_>>();
+    until("the drone's gateway knows its domain", || told() == [(true, 1)]);
+    for _ in 0..20 {
+        relay.hold();
+        std::thread::scope(|scope| {
+            let asks: Vec<_> = (0..10).map(|_| scope.spawn(told)).collect();
+            // What is held was sent again meanwhile, as if it were lost, and held again.
+            std::thread::sleep(Duration::from_millis(100));
+            relay.release();
+            asks.into_iter().for_each(|asks| assert_eq!(asks.join().expect("it is told"), [(true, 1)]));
+        });
+    }
+    assert_eq!(connection(), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]

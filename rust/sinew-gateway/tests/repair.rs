@@ -2,13 +2,17 @@
 
 mod common;
 
+use std::time::Duration;
+
 use bytes::Bytes;
+use common::relay::Relay;
 use common::stranger::{Stranger, open, record};
-use common::{Robot, all, image, next, number_of, subscriber, until};
+use common::{PATIENCE, Robot, all, image, next, number_of, subscriber, until};
 use sinew::Qos;
 use sinew::raw::Subscriber;
 use sinew_gateway::protocol::{Packing, RecordHead, RepairHead, TopicHead};
 use sinew_gateway::repair::{Cover, SYMBOL};
+use tokio::time::timeout;
 
 /// A base where somebody looks at images, and a stranger who sends them on a channel.
 async fn watched() -> (Robot, Subscriber, Stranger, u32) {
@@ -62,6 +66,35 @@ async fn symbols_for_a_message_that_nobody_knows_are_dropped() {
         .await;
     assert_eq!(number_of(&next(&seen)), 1);
     assert!(stranger.connection.close_reason().is_none());
+}
+
+// Of one thread, so that all that has come is there before anything of it is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn symbols_that_come_twice_before_they_are_read_are_read_once() {
+    let base = Robot::on_this_machine("base", all());
+    let relay = Relay::to(base.address()).await;
+    let mut stranger = Stranger::dialing(relay.address).await.expect("it is accepted");
+    stranger.introduce().await;
+    let whole = image(1, 10_000);
+    let repair = repairs(4711, &Cover { size: whole.len(), first: 0, repairs: 4 }, &whole).swap_remove(0);
+    for _ in 0..20 {
+        relay.hold();
+        let mut streams = Vec::new();
+        for _ in 0..20 {
+            let mut stream = stranger.connection.open_uni().await.expect("a stream can be opened");
+            stream.write_all(&repair).await.expect("it can be written");
+            let _ = stream.finish();
+            streams.push(stream);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        // What is held was sent again meanwhile, as if it were lost, and held again.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        relay.release();
+        for stream in &mut streams {
+            let stopped = timeout(PATIENCE, stream.stopped()).await.expect("it is taken");
+            assert_eq!(stopped.expect("nobody has closed the connection"), None);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

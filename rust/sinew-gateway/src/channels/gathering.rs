@@ -86,6 +86,18 @@ impl Gathering {
     }
 }
 
+/// The rest of a stream, in order, as what stands before it was read: quinn's own `read_to_end` takes what has come in any order ([`Gathering::whole`]). None: it is more than so many bytes.
+pub(crate) async fn rest(stream: &mut RecvStream, most: usize) -> Result<Option<Vec<u8>>, ReadError> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = stream.read_chunk(usize::MAX, true).await? {
+        if bytes.len() + chunk.bytes.len() > most {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&chunk.bytes);
+    }
+    Ok(Some(bytes))
+}
+
 /// What has come of a message that begins at this byte of its stream, where it belongs. False: the sender has given it up.
 fn put(chunk: Result<Option<Chunk>, ReadError>, begin: u64, message: &mut [u8], missing: &mut Missing) -> Decoded<bool> {
     let chunk = match chunk {

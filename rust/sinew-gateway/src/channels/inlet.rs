@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quinn::{ReadToEndError, RecvStream, SendStream, VarInt};
+use quinn::{RecvStream, SendStream, VarInt};
 use tokio::sync::watch;
 
+use super::gathering::rest;
 use super::received::Course;
 use super::room::Room;
 use super::turns::{Headless, Turn, Turns, Unknown};
@@ -184,11 +185,8 @@ impl Inlet {
             return Ok(());
         }
         let head = RepairHead::decode(&head)?;
-        let symbols = match stream.read_to_end(IN_STREAM * SYMBOL).await {
-            Ok(symbols) => symbols,
-            Err(ReadToEndError::TooLong) => return violation("more symbols for the repair of a message than a stream has"),
-            Err(ReadToEndError::Read(_)) => return Ok(()),
-        };
+        let Ok(symbols) = rest(&mut stream, IN_STREAM * SYMBOL).await else { return Ok(()) };
+        let Some(symbols) = symbols else { return violation("more symbols for the repair of a message than a stream has") };
         let wanted = self.wanted().get(&head.channel).map(|expected| expected.wanted.borrow().clone());
         match wanted {
             Some(Wanted::Open(received, course)) => received.repair(course, &head, symbols.into()),

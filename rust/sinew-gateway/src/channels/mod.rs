@@ -30,6 +30,7 @@ pub use received::Received;
 pub use taking::LeftOff;
 pub(crate) use {
     calls::Counts,
+    gathering::rest,
     meeting::Meeting,
     outlet::{DEEPEST, Reading},
     received::ghost,

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::handshake::{Opened, Refused, next, shake};
 use super::{PeerEvent, Shared, explained, printable, shown};
-use crate::channels::Inlet;
+use crate::channels::{Inlet, rest};
 use crate::link::Outbox;
 use crate::packing::{pack, unpack};
 use crate::point::point;
@@ -70,7 +70,7 @@ impl Session {
             send.finish().ok()?;
             let mut head = [0; Answer::SIZE];
             receive.read_exact(&mut head).await.ok()?;
-            let body = receive.read_to_end(MAX_CATALOGUE).await.ok()?;
+            let body = rest(&mut receive, MAX_CATALOGUE).await.ok()??;
             Some((head, body))
         };
         let (head, body) = looked.await?;
