@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::bucket::Bucket;
+use super::bucket::Allowance;
 use super::budget::on_the_wire;
 
 /// Bits a second for a lane, as [`Budget`](super::Budget) counts them, or as many as there are.
 #[derive(Debug)]
 pub(super) struct Bandwidth {
-    limit: Option<Bucket>,
+    limit: Option<Allowance>,
     /// It was used up since the lane had nothing to send the last time: what waits, waits for that.
     is_short: bool,
 }
@@ -18,28 +18,33 @@ impl Bandwidth {
     pub fn new(bits_per_second: Option<u64>, now: Instant) -> Bandwidth {
         let limit = bits_per_second.map(|bits| {
             let bytes = bits.max(1) as f64 / 8.0;
-            Bucket::new(bytes, (bytes / 50.0).max(3_000.0), now)
+            Allowance::new(bytes, (bytes / 50.0).max(3_000.0), now)
         });
         Bandwidth { limit, is_short: false }
     }
 
-    /// When the lane may send, which has something to send then. None: it has nothing.
+    /// When the lane may send, which has something other than copies to send then. None: it has nothing.
     pub fn when(&mut self, ready: Option<Instant>, now: Instant) -> Option<Instant> {
-        let allowed = self.limit.as_mut().map_or(now, |bucket| bucket.when(now));
+        let allowed = self.limit.as_mut().map_or(now, |limit| limit.when(now));
         self.is_short = ready.is_some() && (self.is_short || allowed > now);
         ready.map(|ready| ready.max(allowed))
     }
 
-    /// Bytes a second that the lane has of a link with so many.
-    pub fn of(&self, link: u64) -> u64 {
-        self.limit.as_ref().filter(|_| self.is_short).map_or(link, |bucket| link.min(bucket.rate() as u64))
+    /// Whether messages have left something for copies.
+    pub fn leaves(&mut self, now: Instant) -> bool {
+        self.limit.as_mut().is_none_or(|limit| limit.leaves(now))
     }
 
-    /// So many bytes of messages have been sent. When more may be is returned.
-    pub fn take(&mut self, now: Instant, bytes: usize) -> Instant {
-        self.limit.as_mut().map_or(now, |bucket| {
-            bucket.take(now, on_the_wire(bytes) as f64);
-            bucket.when(now)
+    /// Bytes a second that the lane has of a link with so many.
+    pub fn of(&self, link: u64) -> u64 {
+        self.limit.as_ref().filter(|_| self.is_short).map_or(link, |limit| link.min(limit.rate() as u64))
+    }
+
+    /// So many bytes have been sent. When more of messages may be is returned.
+    pub fn take(&mut self, now: Instant, bytes: usize, is_copy: bool) -> Instant {
+        self.limit.as_mut().map_or(now, |limit| {
+            limit.take(now, on_the_wire(bytes) as f64, is_copy);
+            limit.when(now)
         })
     }
 }
@@ -53,7 +58,7 @@ mod tests {
         let now = Instant::now();
         let mut bandwidth = Bandwidth::new(Some(1_000_000), now);
         assert_eq!((bandwidth.when(Some(now), now), bandwidth.of(u64::MAX)), (Some(now), u64::MAX));
-        let next = bandwidth.take(now, 16_384);
+        let next = bandwidth.take(now, 16_384, false);
         assert!(next > now);
         assert_eq!((bandwidth.when(Some(now), now), bandwidth.of(u64::MAX), bandwidth.of(7)), (Some(next), 125_000, 7));
         assert_eq!((bandwidth.when(Some(now), next), bandwidth.of(u64::MAX)), (Some(next), 125_000));

@@ -46,6 +46,43 @@ impl Bucket {
     }
 }
 
+/// A limit for messages and copies of them. Copies live on what messages leave: none of these ever waits for one of those.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    messages: Bucket,
+    all: Bucket,
+}
+
+impl Allowance {
+    /// As [`Bucket::new`].
+    pub fn new(rate: f64, most: f64, now: Instant) -> Allowance {
+        Allowance { messages: Bucket::new(rate, most, now), all: Bucket::new(rate, most, now) }
+    }
+
+    /// Per second.
+    pub fn rate(&self) -> f64 {
+        self.messages.rate()
+    }
+
+    /// When messages may go; `now` or before: at once.
+    pub fn when(&mut self, now: Instant) -> Instant {
+        self.messages.when(now)
+    }
+
+    /// Whether messages have left something for copies.
+    pub fn leaves(&mut self, now: Instant) -> bool {
+        self.all.when(now) <= now
+    }
+
+    /// Takes, whatever is left.
+    pub fn take(&mut self, now: Instant, amount: f64, is_copy: bool) {
+        if !is_copy {
+            self.messages.take(now, amount);
+        }
+        self.all.take(now, amount);
+    }
+}
+
 /// Waits are cut into such ones.
 const LONGEST: Duration = Duration::from_secs(3600);
 

@@ -1,9 +1,9 @@
 //! What all connections of a gateway may send together.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::bucket::Bucket;
+use super::bucket::Allowance;
 
 /// Bits a second for all connections of a gateway together, or as many as there are. Counts datagrams with their headers, as they are on an Ethernet, but not what is sent again after a loss.
 #[derive(Debug)]
@@ -14,7 +14,13 @@ pub struct Budget {
 #[derive(Debug)]
 struct Limit {
     bytes_per_second: f64,
-    bucket: Mutex<Bucket>,
+    allowance: Mutex<Allowance>,
+}
+
+impl Limit {
+    fn allowance(&self) -> MutexGuard<'_, Allowance> {
+        self.allowance.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// That much may go at once.
@@ -29,7 +35,7 @@ impl Budget {
         let limit = bits_per_second.map(|bits| {
             let bytes_per_second = bits.max(1) as f64 / 8.0;
             let at_once = (bytes_per_second * AT_ONCE.as_secs_f64()).max(2.0 * (DATAGRAM + AROUND) as f64);
-            Limit { bytes_per_second, bucket: Mutex::new(Bucket::new(bytes_per_second, at_once, Instant::now())) }
+            Limit { bytes_per_second, allowance: Mutex::new(Allowance::new(bytes_per_second, at_once, Instant::now())) }
         });
         Budget { limit }
     }
@@ -39,16 +45,20 @@ impl Budget {
         self.limit.as_ref().map_or(u64::MAX, |limit| limit.bytes_per_second as u64)
     }
 
-    /// When something may be sent.
+    /// When something other than a copy may be sent.
     pub(super) fn when(&self, now: Instant) -> Instant {
-        self.limit.as_ref().map_or(now, |limit| limit.bucket.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).when(now))
+        self.limit.as_ref().map_or(now, |limit| limit.allowance().when(now))
     }
 
-    /// So many bytes of messages have been sent.
-    pub(super) fn take(&self, now: Instant, bytes: usize) {
+    /// Whether all else has left something for copies.
+    pub(super) fn leaves(&self, now: Instant) -> bool {
+        self.limit.as_ref().is_none_or(|limit| limit.allowance().leaves(now))
+    }
+
+    /// So many bytes have been sent.
+    pub(super) fn take(&self, now: Instant, bytes: usize, is_copy: bool) {
         if let Some(limit) = &self.limit {
-            let amount = on_the_wire(bytes);
-            limit.bucket.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take(now, amount as f64);
+            limit.allowance().take(now, on_the_wire(bytes) as f64, is_copy);
         }
     }
 

@@ -46,6 +46,11 @@ impl Copies {
         is_due.then(|| self.0.pop_front()).flatten().map(|(_, message)| message)
     }
 
+    /// None is to go.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

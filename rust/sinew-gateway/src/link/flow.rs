@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::WAITING;
 use super::bandwidth::Bandwidth;
+use super::budget::Budget;
 use super::copies::Copies;
 use super::lane::LaneState;
 use super::queue::{Begun as Progress, Numbered};
@@ -60,7 +61,9 @@ struct Sending {
 enum What {
     /// It may be lost: what may then be needed is kept.
     Message { sequence: u64, again: Option<Numbered> },
-    /// What goes a second time, or for the repair of what was lost.
+    /// What goes a second time.
+    Copy,
+    /// What goes for the repair of what was lost, or for somebody else.
     Beside,
 }
 
@@ -187,14 +190,25 @@ impl Flow {
     }
 
     /// Begun, or waiting to be.
-    pub fn when(&mut self, now: Instant) -> Option<Instant> {
+    pub fn when(&mut self, now: Instant, budget: &Budget) -> Option<Instant> {
+        let begun = self.sending.is_some() && !self.is_copy();
         let waiting = match &self.source {
-            _ if self.sending.is_some() || !self.repairs.is_empty() => Some(now),
+            _ if begun || !self.repairs.is_empty() => Some(now),
             Source::Lane(lane) if lane.waiting.load(Ordering::Relaxed) > 0 => lane.with_queue(|queue| queue.when(now)), // relaxed: see LaneState
             _ => None,
         };
-        let ready = waiting.into_iter().chain(self.copies.when()).min();
-        self.bandwidth.when(ready, now)
+        let waiting = self.bandwidth.when(waiting, now);
+        // They are to be in time: what they live on is not waited for.
+        if self.copies.when().is_some_and(|due| due <= now) && !(self.bandwidth.leaves(now) && budget.leaves(now)) {
+            self.copies.clear();
+        }
+        let copy = if self.is_copy() { Some(now) } else { self.copies.when() };
+        waiting.into_iter().chain(copy).min()
+    }
+
+    /// Whether what was begun is a copy.
+    pub fn is_copy(&self) -> bool {
+        matches!(self.sending, Some(Sending { what: What::Copy, .. }))
     }
 
     /// What of the link this lane has.
@@ -283,8 +297,7 @@ impl Flow {
             spared: std::mem::take(&mut self.spared),
         };
         let is_protected = !is_copy && !lane.options.ordered && link.loss >= LOSSY;
-        let what =
-            if is_copy { What::Beside } else { What::Message { sequence: next.sequence, again: is_protected.then(|| next.clone()) } };
+        let what = if is_copy { What::Copy } else { What::Message { sequence: next.sequence, again: is_protected.then(|| next.clone()) } };
         if lane.options.ordered {
             self.goes(next.sequence, on_the_way(&next));
         }
@@ -400,8 +413,8 @@ impl Flow {
     }
 
     /// So many bytes were written, and before `next` the budget lets nothing go. To wait for that, or for its own bandwidth, is no standstill.
-    pub fn spent(&mut self, now: Instant, bytes: usize, next: Instant) {
-        let allowed = self.bandwidth.take(now, bytes);
+    pub fn spent(&mut self, now: Instant, bytes: usize, is_copy: bool, next: Instant) {
+        let allowed = self.bandwidth.take(now, bytes, is_copy);
         if let Some(sending) = &mut self.sending {
             sending.begun.progress = allowed.max(next);
         }
@@ -413,7 +426,7 @@ impl Flow {
             Source::Lane(lane) => {
                 point("message sent");
                 match sending.what {
-                    What::Beside => {}
+                    What::Copy | What::Beside => {}
                     What::Message { sequence, again } => {
                         lane.last_sent.store(sequence, Ordering::Relaxed); // relaxed: see LaneState
                         lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState

@@ -86,23 +86,26 @@ impl Sender {
         if self.state.ended.load(Ordering::Relaxed) || self.closed.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        let now = Instant::now();
-        self.adopt(now);
+        self.adopt(Instant::now());
         self.flows.retain_mut(|flow| !flow.is_over());
         let link = self.follow_link();
+        let Some(next) = self.hand_all_over(cx, link, Instant::now) else { return Poll::Ready(()) };
+        self.flows.iter().for_each(Flow::tell_idle);
+        self.wait(cx, next)
+    }
+
+    /// All that may go now. When there may be more is returned; None: the connection is over.
+    fn hand_all_over(&mut self, cx: &mut Context<'_>, link: Link, clock: impl Fn() -> Instant) -> Option<Option<Instant>> {
         self.full_for = None;
         for flow in &mut self.flows {
             (flow.blocked, flow.waits) = (false, false);
-            flow.reconsider(now, link);
+            flow.reconsider(clock(), link);
         }
         loop {
-            match self.hand_over(cx, link) {
+            match self.hand_over(cx, link, clock()) {
                 Turn::Again => {}
-                Turn::Lost => return Poll::Ready(()),
-                Turn::Nothing(next) => {
-                    self.flows.iter().for_each(Flow::tell_idle);
-                    return self.wait(cx, next);
-                }
+                Turn::Lost => return None,
+                Turn::Nothing(next) => return Some(next),
             }
         }
     }
@@ -156,8 +159,7 @@ impl Sender {
     }
 
     /// A piece of what is most important.
-    fn hand_over(&mut self, cx: &mut Context<'_>, link: Link) -> Turn {
-        let now = Instant::now();
+    fn hand_over(&mut self, cx: &mut Context<'_>, link: Link, now: Instant) -> Turn {
         let mut next = self.flows.iter().filter_map(Flow::expires).filter(|at| *at > now).min();
         let mut best: Option<usize> = None;
         for at in 0..self.flows.len() {
@@ -165,7 +167,7 @@ impl Sender {
             if flow.blocked || flow.waits {
                 continue;
             }
-            let Some(when) = flow.when(now) else { continue };
+            let Some(when) = flow.when(now, &self.budget) else { continue };
             if when > now {
                 next = Some(next.map_or(when, |next| next.min(when)));
                 continue;
@@ -216,11 +218,12 @@ impl Sender {
                 return Turn::Again;
             }
         }
+        let is_copy = flow.is_copy();
         match flow.write(cx, PIECE.min(self.budget.piece()).min(room), now, link) {
             Wrote::Bytes(bytes) => {
                 self.outstanding.wrote(bytes);
-                self.budget.take(now, bytes);
-                flow.spent(now, bytes, self.budget.when(now));
+                self.budget.take(now, bytes, is_copy);
+                flow.spent(now, bytes, is_copy, self.budget.when(now));
                 self.keep_fair(best);
             }
             Wrote::Blocked => {
@@ -279,4 +282,108 @@ enum Turn {
     Nothing(Option<Instant>),
     /// The connection is over.
     Lost,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv6Addr, SocketAddr};
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
+
+    use quinn::Endpoint;
+
+    use super::*;
+    use crate::config::Security;
+    use crate::link::lane::{Lane, LaneState};
+    use crate::link::{Keep, LaneOptions, Outgoing};
+    use crate::protocol::Packing;
+    use crate::security::Identity;
+
+    /// With a peer that takes all, and a clock that goes on when it is told to.
+    struct Sending {
+        sender: Sender,
+        now: Instant,
+        loss: f64,
+        streams: Arc<AtomicUsize>,
+        _ends: [Endpoint; 2],
+    }
+
+    impl Sending {
+        async fn new(budget: Option<u64>, loss: f64) -> Sending {
+            let identity = Identity::load(&Security::default()).expect("an identity is made on the fly");
+            let address = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+            let (to, from) = (Endpoint::server(identity.server(), address), Endpoint::client(address));
+            let (to, from) = (to.expect("there is a port"), from.expect("there is a port"));
+            let target = to.local_addr().expect("it has one");
+            let dialed = from.connect_with(identity.client(), target, "sinew").expect("it can be dialed");
+            let accepted = async { to.accept().await.expect("it is dialed").await.expect("it is accepted") };
+            let (connection, peer) = tokio::join!(async { dialed.await.expect("it is accepted") }, accepted);
+            let streams = Arc::<AtomicUsize>::default();
+            let count = Arc::clone(&streams);
+            tokio::spawn(async move {
+                while let Ok(mut stream) = peer.accept_uni().await {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    tokio::spawn(async move { stream.read_to_end(usize::MAX).await });
+                }
+            });
+            let state = Arc::<OutboxState>::default();
+            let room = Room::new(u64::MAX, Arc::clone(&state.bell));
+            let sender = Sender::new(connection, Arc::new(Budget::new(budget)), state, room);
+            Sending { sender, now: Instant::now(), loss, streams, _ends: [to, from] }
+        }
+
+        fn lane(&mut self, depth: usize, max_bandwidth: Option<u64>) -> Lane {
+            let keep = Keep::Newest { depth };
+            let options = LaneOptions { channel: 1, after: 0, ordered: false, priority: 0, keep, max_rate: None, max_bandwidth };
+            let state = Arc::new(LaneState::new(options));
+            self.sender.flows.push(Flow::of_lane(Arc::clone(&state), self.now));
+            Lane { state, bell: Arc::clone(&self.sender.state.bell) }
+        }
+
+        fn push(&self, lane: &Lane, size: usize) {
+            let (parts, packing, published) = (vec![vec![0; size].into()], Packing::None, self.now);
+            lane.push(Outgoing { origin: 0, parts, packing, unpacked: size as u32, published, expires: None });
+        }
+
+        /// What goes in this time, as far as limits let it, by the millisecond.
+        async fn pass(&mut self, milliseconds: u32) {
+            for _ in 0..milliseconds {
+                loop {
+                    // The network keeps nothing up.
+                    while self.sender.room() < PIECE {
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                    let link = Link { loss: self.loss, ..self.sender.follow_link() };
+                    let now = self.now;
+                    let handed = poll_fn(|cx| Poll::Ready(self.sender.hand_all_over(cx, link, || now))).await;
+                    assert!(handed.is_some(), "the connection is there");
+                    if self.sender.room() > 0 && !self.sender.flows.iter().any(|flow| flow.blocked) {
+                        break;
+                    }
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                self.now += Duration::from_millis(1);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn copies_push_out_no_message_where_a_rule_or_a_budget_holds() {
+        for (of_lane, of_all) in [(Some(300_000), None), (None, Some(300_000))] {
+            let mut sending = Sending::new(of_all, 0.01).await;
+            let lane = sending.lane(10, of_lane);
+            for _ in 0..500 {
+                (0..2).for_each(|_| sending.push(&lane, 100));
+                sending.pass(20).await;
+            }
+            let statistics = lane.statistics();
+            assert_eq!((statistics.sent, statistics.dropped), (1_000, 0));
+            let have_come = async {
+                while sending.streams.load(Ordering::Relaxed) < 1_200 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            };
+            tokio::time::timeout(Duration::from_secs(20), have_come).await.expect("what messages leave is for copies");
+        }
+    }
 }
