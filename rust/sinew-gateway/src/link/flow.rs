@@ -19,7 +19,7 @@ use super::copies::Copies;
 use super::lane::LaneState;
 use super::queue::{Begun as Progress, Numbered};
 use super::record::{on_the_way, record_head, repairs};
-use super::room::{Held, LARGE, Room};
+use super::room::{Held, LARGE, Room, hold};
 use crate::point::point;
 use crate::protocol::{Dropped, TopicHead};
 
@@ -412,11 +412,16 @@ impl Flow {
         Wrote::Bytes(written)
     }
 
-    /// So many bytes were written, and before `next` the budget lets nothing go. To wait for that, or for its own bandwidth, is no standstill.
-    pub fn spent(&mut self, now: Instant, bytes: usize, is_copy: bool, next: Instant) {
+    /// So many bytes were written.
+    pub fn spent(&mut self, now: Instant, bytes: usize, is_copy: bool) {
         let allowed = self.bandwidth.take(now, bytes, is_copy);
+        self.pauses(allowed);
+    }
+
+    /// Before then its bandwidth, or the budget, lets nothing go. To wait for that is no standstill.
+    pub fn pauses(&mut self, until: Instant) {
         if let Some(sending) = &mut self.sending {
-            sending.begun.progress = allowed.max(next);
+            sending.begun.progress = sending.begun.progress.max(until);
         }
     }
 
@@ -479,17 +484,6 @@ impl Drop for Flow {
         if let Source::Lane(lane) = &self.source {
             super::outbox::close(lane);
         }
-    }
-}
-
-/// Until all of the stream was acknowledged, or the peer has stopped it.
-fn hold(held: Option<Held>, stream: &SendStream) {
-    if let Some(held) = held {
-        let stopped = stream.stopped();
-        tokio::spawn(async move {
-            let _ = stopped.await;
-            drop(held);
-        });
     }
 }
 

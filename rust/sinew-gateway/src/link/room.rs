@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use quinn::SendStream;
+
 use super::bell::Bell;
 
 /// (G39) Larger messages need room, and have streams of their own.
@@ -64,6 +66,17 @@ impl Drop for Held {
             }
         }
         self.room.bell.ring();
+    }
+}
+
+/// Until all of the stream was acknowledged, or the peer has stopped it.
+pub(super) fn hold(held: Option<Held>, stream: &SendStream) {
+    if let Some(held) = held {
+        let stopped = stream.stopped();
+        tokio::spawn(async move {
+            let _ = stopped.await;
+            drop(held);
+        });
     }
 }
 

@@ -184,6 +184,10 @@ impl Sender {
         let when = self.budget.when(now);
         if when > now {
             self.is_busy = true;
+            // None of its priority has its turn before; who is less important waits for more than that, and who is blocked for something else.
+            let priority = self.flows[best].priority;
+            let held = self.flows.iter_mut().filter(|flow| flow.priority == priority && !flow.blocked);
+            held.for_each(|flow| flow.pauses(when));
             return Turn::Nothing(Some(next.map_or(when, |next| next.min(when))));
         }
         let room = self.room();
@@ -223,7 +227,7 @@ impl Sender {
             Wrote::Bytes(bytes) => {
                 self.outstanding.wrote(bytes);
                 self.budget.take(now, bytes, is_copy);
-                flow.spent(now, bytes, is_copy, self.budget.when(now));
+                flow.spent(now, bytes, is_copy);
                 self.keep_fair(best);
             }
             Wrote::Blocked => {
@@ -364,6 +368,21 @@ mod tests {
                 }
                 self.now += Duration::from_millis(1);
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_its_turn_in_a_budget_is_not_given_up_half_sent_for_that() {
+        let mut sending = Sending::new(Some(200_000), 0.0).await;
+        let lanes: Vec<Lane> = (0..6).map(|_| sending.lane(2, None)).collect();
+        lanes.iter().for_each(|lane| sending.push(lane, 40_000));
+        // Enough of each that it is not given up for a newer one: a piece every 0.36 s.
+        sending.pass(2_000).await;
+        lanes.iter().for_each(|lane| sending.push(lane, 40_000));
+        sending.pass(20_000).await;
+        for lane in lanes {
+            let statistics = lane.statistics();
+            assert_eq!((statistics.sent, statistics.dropped), (2, 0));
         }
     }
 
