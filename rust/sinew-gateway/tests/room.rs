@@ -239,3 +239,33 @@ async fn who_wants_all_and_stands_still_gets_all_when_he_goes_on() {
     }
     until("all are counted", || counted() == (u64::from(ALL), 0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_all_and_stands_still_gets_all_where_memory_ends_before_there_are_too_many() {
+    // More than a publisher has memory for, and, packed, hardly anything on the way.
+    const MAPS: u32 = 20;
+    const SIZE: usize = 60_000_000;
+    let base = Robot::on_this_machine("base", all());
+    let seen = subscriber(&base.node("planner"), "map", &keep_all());
+    let mut stranger = Stranger::introduced(&base).await;
+    let channel = stranger.wanted("map").await;
+    let offer = Offer { reliable: true, ..Offer::default() };
+    stranger.say(&Control::Open { channel, ordered: true, after: 0, offer }).await;
+    until("it publishes", || seen.statistics().publishers == 1);
+    let map = |number: u32| [&[0, 1, 0, 0], &number.to_le_bytes()[..], &(SIZE as u32).to_le_bytes(), &vec![0; SIZE]].concat();
+    for number in 1..=MAPS {
+        let whole = map(number);
+        let packed = zstd::bulk::compress(&whole, 1).expect("it can be packed");
+        let (sequence, size, unpacked) = (u64::from(number), packed.len() as u32, whole.len() as u32);
+        let head = RecordHead { sequence, origin: sequence, age_ns: 0, packing: Packing::Zstd, size, unpacked };
+        stranger.uni(&[TopicHead { channel, index: sequence - 1 }.encode(), head.encode(), packed].concat()).await;
+    }
+    let counted = || base.channels("map").pop().map_or((0, 0), |map| (map.messages, map.lost));
+    until("memory is nearly used up", || counted().0 >= 15);
+    // For much longer than one message is tried.
+    std::thread::sleep(Duration::from_secs(1));
+    for number in 1..=MAPS {
+        assert!(next(&seen).to_vec() == map(number), "map {number}");
+    }
+    until("all are counted", || counted() == (u64::from(MAPS), 0));
+}

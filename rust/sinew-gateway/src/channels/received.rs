@@ -24,6 +24,8 @@ use crate::protocol::{Decoded, Dropped, Offer, Packing, RecordHead, RepairHead, 
 const GRACE: Duration = Duration::from_millis(2);
 /// Who is to lose nothing, and takes nothing, is asked again so soon: time for whoever wants to know how far it has come, or ends the course.
 const AGAIN: Duration = Duration::from_millis(1);
+/// Bytes of what was published in a domain that are kept there at most.
+const MEMORY: u64 = 1 << 30;
 /// (G40) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
 const TELL_BYTES: u64 = 32 << 10;
 const TELL_AFTER: Duration = Duration::from_millis(20);
@@ -216,7 +218,14 @@ impl Received {
         let head = RecordHead::decode(&head, most)?;
         let lend = || self.publishing(|| self.publisher.loan(head.unpacked as usize));
         // Who stands still makes wait here, too. Of an ordered channel there is one message at a time.
-        let early = self.ordered.then(lend);
+        let mut early = self.ordered.then(lend);
+        while let Some(Err(why)) = &early
+            && self.is_held_back(why, head.unpacked)
+            && self.handed_of(course).is_some()
+        {
+            tokio::time::sleep(AGAIN).await;
+            early = Some(lend());
+        }
         let taken = match room.take(head.size, head.unpacked).await {
             Ok(taken) => taken,
             Err(NoRoom::Closed) => return Ok(None),
@@ -321,6 +330,19 @@ impl Received {
         self.ordered && is_all(&self.offer)
     }
 
+    /// Whether a message of so many bytes, which could not be published, is tried again: there is room for it when others were taken.
+    fn is_held_back(&self, why: &sinew::Error, bytes: u32) -> bool {
+        self.waits()
+            && match why.kind() {
+                ErrorKind::WouldBlock => true,
+                ErrorKind::NoMemory | ErrorKind::Exhausted => {
+                    let now = self.publisher.statistics();
+                    u64::from(bytes) < MEMORY && now.subscribers > 0 && now.memory_in_use > 0
+                }
+                _ => false,
+            }
+    }
+
     /// It is decided what becomes of this message, and of all before it.
     fn pass(&self, handed: &mut Handed, sequence: u64) {
         self.counts.lost.fetch_add(sequence - handed.sequence - 1, Ordering::Relaxed);
@@ -360,7 +382,7 @@ impl Received {
         }
         // Under the lock, so that they are published in their order.
         let published = self.publishing(publish);
-        if self.waits() && published.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+        if published.as_ref().is_err_and(|why| self.is_held_back(why, head.unpacked)) {
             return Ok(Handing::HeldBack);
         }
         self.pass(&mut handed, head.sequence);
@@ -410,7 +432,8 @@ impl Drop for Gathers<'_> {
 pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) -> sinew::Result<Publisher> {
     // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait. Whoever publishes looks after this time whether it is still to.
     let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
-    let options = PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
+    let options =
+        PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), memory_budget: MEMORY, ..PublisherOptions::default() };
     Publisher::new(node, topic, signature, &offer.qos(), options)
 }
 
