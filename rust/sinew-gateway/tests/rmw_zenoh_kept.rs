@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::chatter::{NAME, chatter, listener, peer, says};
@@ -211,4 +212,27 @@ async fn what_those_have_kept_who_are_there_comes_though_somebody_has_gone_who_o
     until("it is told", || robot.state("chatter", false) == "open: a publisher there offers less than subscribers here ask for: deadline");
     peer.ask(&json!({"do": "close", "id": "old"}));
     assert_eq!(next(&strict).to_vec(), text("before"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_all_gets_what_waits_for_him_also_where_what_was_kept_is_asked_for_once_more() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("node");
+    let heard = Listener::taking(Duration::from_millis(3), &node, &Qos { transient_local: true, ..Qos::reliable() });
+    peer.write("old", "chatter", NAME, &json!({"transient_local": true}));
+    until("somebody there has it", || heard.subscriber.statistics().publishers == 1);
+    peer.write("said", "chatter", NAME, &json!({"transient_local": true, "deadline_ms": 50}));
+    heard.begins(|first| says(&mut peer, first));
+    // Twice that is more than there is room for in the domain, and once is less than may wait in the bridge.
+    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| says(&mut peer, &number.to_string()));
+    say(1..900);
+    until("they are in the domain", || robot.channel("chatter").is_some_and(|told| told.messages >= 900));
+    say(900..1800);
+    peer.ask(&json!({"do": "close", "id": "old"}));
+    let numbers = || heard.heard().into_iter().collect::<BTreeSet<u32>>();
+    until("the last is heard", || heard.subscriber.statistics().publishers == 1 && numbers().contains(&1799));
+    until("all are heard", || numbers().len() == 1800);
+    assert_eq!(robot.channel("chatter").map(|told| told.lost), Some(0));
 }

@@ -73,19 +73,25 @@ impl<T: Weighs> Waiting<T> {
     /// The oldest one. Whoever asks has done what is to be done with the one before.
     pub async fn next(&self) -> T {
         loop {
-            let next = {
-                let mut queue = self.queue();
-                queue.settled = queue.pushed - queue.messages.len() as u64;
-                let next = queue.messages.pop_front();
-                queue.bytes -= next.as_ref().map_or(0, |next| next.weight());
-                next
-            };
-            self.settled.notify_waiters();
-            match next {
+            match self.next_of(|_| true) {
                 Some(next) => return next,
                 None => self.come.notified().await,
             }
         }
+    }
+
+    /// Likewise, the oldest one of these, if one waits.
+    pub fn next_of(&self, is_one: impl FnMut(&T) -> bool) -> Option<T> {
+        let next = {
+            let mut queue = self.queue();
+            queue.settled = queue.pushed - queue.messages.len() as u64;
+            let at = queue.messages.iter().position(is_one);
+            let next = at.and_then(|at| queue.messages.remove(at));
+            queue.bytes -= next.as_ref().map_or(0, |next| next.weight());
+            next
+        };
+        self.settled.notify_waiters();
+        next
     }
 
     /// Whether with all that there were nothing is done any more.

@@ -52,9 +52,17 @@ pub struct Listener {
 
 impl Listener {
     pub fn new(node: &Node, qos: &Qos) -> Listener {
+        Listener::taking(Duration::ZERO, node, qos)
+    }
+
+    /// So long for each.
+    pub fn taking(pause: Duration, node: &Node, qos: &Qos) -> Listener {
         let numbers = Arc::<Mutex<Vec<u32>>>::default();
         let to = Arc::clone(&numbers);
-        let hear = move |frame: Frame| to.lock().expect("nobody panics with it").push(number(&frame.to_vec()));
+        let hear = move |frame: Frame| {
+            std::thread::sleep(pause);
+            to.lock().expect("nobody panics with it").push(number(&frame.to_vec()));
+        };
         let subscriber = Subscriber::with_callback(node, TOPIC, STRING, qos, SubscriberOptions::default(), hear).expect("it may subscribe");
         Listener { numbers, subscriber }
     }

@@ -18,6 +18,7 @@ use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
 use crate::ros2::qos::Grade;
 use crate::ros2::types::RosType;
+use crate::zenoh::waiting::Waiting;
 
 /// Publishers whose messages are counted at a time.
 const MOST_SOURCES: usize = 1024;
@@ -105,6 +106,17 @@ struct Source {
     last: i64,
     /// The last that somebody had kept.
     kept: i64,
+    /// The last before which those are counted that are missing, also when it is to come once more.
+    counted: i64,
+}
+
+impl Source {
+    /// This number comes: so many before it are missing. Of whom nothing was heard before, nothing is known to be lost. And no number may make the count a nonsense.
+    fn missing(&mut self, sequence: i64) -> u64 {
+        let missing = if self.counted > 0 { sequence.saturating_sub(self.counted.saturating_add(1)) } else { 0 };
+        self.counted = self.counted.max(sequence);
+        missing.clamp(0, i64::from(u32::MAX)).unsigned_abs()
+    }
 }
 
 /// Of one topic, in the order in which they are to be published.
@@ -135,21 +147,33 @@ impl Delivery {
 
     /// What came before is to come once more.
     pub fn forget(&mut self) {
-        self.sources.clear();
+        self.sources.values_mut().for_each(|source| *source = Source { counted: source.counted, ..Source::default() });
         self.recent = Recent::default();
     }
 
-    /// Publishes what others have kept, in the order of its time stamps: those of one publisher never go back, whatever its clock does, as what it says beside a message may.
-    pub async fn take_kept(&mut self, samples: Vec<Sample>) {
+    /// Publishes what others have kept, in the order of its time stamps: those of one publisher never go back, whatever its clock does, as what it says beside a message may. What it has published before, and `waiting` still has, comes first.
+    pub async fn take_kept(&mut self, samples: Vec<Sample>, waiting: &Waiting) {
         let samples = samples.into_iter().filter(|sample| sample.kind() == SampleKind::Put && !self.is_echo(sample));
         let attached = samples.filter_map(|sample| Some((attachment(&sample)?, sample)));
         let mut kept: Vec<(Attachment, Sample)> = attached.collect();
         kept.sort_by_key(|(attachment, sample)| (sample.timestamp().copied(), attachment.time_ns, attachment.gid, attachment.sequence));
+        let mut first = HashMap::<Gid, i64>::new();
+        for (Attachment { gid, sequence, .. }, _) in &kept {
+            first.entry(*gid).and_modify(|first| *first = *sequence.min(first)).or_insert(*sequence);
+        }
+        let is_before = |sample: &Sample| {
+            attachment(sample).is_some_and(|Attachment { gid, sequence, .. }| first.get(&gid).is_some_and(|first| sequence < *first))
+        };
+        while let Some(sample) = waiting.next_of(is_before) {
+            self.take(sample).await;
+        }
         for (attachment, sample) in kept {
             let is_new = self.is_new(&sample);
             let source = self.source(attachment.gid);
             if attachment.sequence > source.last {
-                *source = Source { last: attachment.sequence, kept: attachment.sequence };
+                (source.last, source.kept) = (attachment.sequence, attachment.sequence);
+                let missing = source.missing(attachment.sequence);
+                self.landing.lost.fetch_add(missing, Ordering::Relaxed);
                 if is_new {
                     self.publish(&sample, attachment.gid).await;
                 }
@@ -171,10 +195,9 @@ impl Delivery {
         if attachment.sequence <= source.kept {
             return;
         }
-        // Of whom nothing was heard before, nothing is known to be lost. And no number may make the count a nonsense.
-        let missing = if source.last > 0 { attachment.sequence.saturating_sub(source.last.saturating_add(1)) } else { 0 };
         source.last = attachment.sequence;
-        self.landing.lost.fetch_add(missing.clamp(0, i64::from(u32::MAX)).unsigned_abs(), Ordering::Relaxed);
+        let missing = source.missing(attachment.sequence);
+        self.landing.lost.fetch_add(missing, Ordering::Relaxed);
         if is_new {
             self.publish(&sample, attachment.gid).await;
         }

@@ -96,7 +96,7 @@ impl Inlet {
                             let mut kept = asking::kept(&there, &selector(&key, most), ReplyKeyExpr::Any).await;
                             // They may answer anything.
                             kept.retain(|sample| sample.key_expr().as_str() == key);
-                            delivery.take_kept(kept).await;
+                            delivery.take_kept(kept, &from).await;
                         }
                     }
                     sample = from.next() => delivery.take(sample).await,
