@@ -1,5 +1,6 @@
 //! Where messages of DDS are put down in the domain.
 
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -233,12 +234,12 @@ impl Landing {
         let before = self.form.before();
         let published = self.publisher.loan(before + message.len()).map_err(no_room).and_then(|mut loan| {
             loan.bytes().get_mut(before..before + message.len()).ok_or("has no room in this domain")?.copy_from_slice(message);
-            self.form.publish(loan, message.len(), &self.ty)
+            self.form.publish(loan, message.len(), &self.ty).map_err(|why| why.to_string())
         });
         self.count(published);
     }
 
-    fn count(&self, published: Result<usize, String>) {
+    fn count(&self, published: Result<usize, impl Display>) {
         match published {
             Ok(size) => {
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);

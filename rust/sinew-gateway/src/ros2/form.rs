@@ -1,7 +1,9 @@
 //! How messages of a topic are told in ROS 2: as they are, but for those of actions.
 
+use std::fmt::{Display, Formatter, Result as Formatted};
 use std::sync::Arc;
 
+use sinew::ErrorKind;
 use sinew::msg::Type;
 use sinew::msg::ros2::Interface;
 use sinew::msg::stream::Reader;
@@ -21,6 +23,36 @@ pub enum Form {
     Feedback(Type, Arc<Feedbacks>),
     /// How goals of an action stand.
     Status,
+}
+
+/// Why a message was not published.
+#[derive(Debug)]
+pub enum Unpublished {
+    /// Who keeps all has no room for it yet.
+    HeldBack(sinew::Error),
+    /// As half a sentence.
+    Refused(String),
+}
+
+impl From<String> for Unpublished {
+    fn from(why: String) -> Unpublished {
+        Unpublished::Refused(why)
+    }
+}
+
+impl From<sinew::Error> for Unpublished {
+    fn from(why: sinew::Error) -> Unpublished {
+        if why.kind() == ErrorKind::WouldBlock { Unpublished::HeldBack(why) } else { Unpublished::Refused(not_published(why)) }
+    }
+}
+
+impl Display for Unpublished {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
+        match self {
+            Unpublished::HeldBack(why) => write!(to, "could not be published: {why}"),
+            Unpublished::Refused(why) => to.write_str(why),
+        }
+    }
 }
 
 impl Form {
@@ -80,8 +112,8 @@ impl Form {
         if matches!(self, Form::Feedback(..)) { MORE } else { 0 }
     }
 
-    /// Publishes what came, of so many bytes, which stand behind those [before](Form::before); not of [`Form::Status`]. How many there are now; else half a sentence.
-    pub fn publish(&self, mut loan: Loan<'_>, size: usize, ty: &RosType) -> Result<usize, String> {
+    /// Publishes what came, of so many bytes, which stand behind those [before](Form::before); not of [`Form::Status`]. How many there are now.
+    pub fn publish(&self, mut loan: Loan<'_>, size: usize, ty: &RosType) -> Result<usize, Unpublished> {
         let no_message = || NO_MESSAGE.to_owned();
         let before = self.before();
         let came = loan.bytes().get_mut(before..before + size);
@@ -93,7 +125,7 @@ impl Form {
         } else {
             None
         };
-        loan.publish(size).map_err(not_published)?;
+        loan.publish(size)?;
         if let Some((feedbacks, id)) = goal {
             feedbacks.told_of(id);
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use sinew::ErrorKind;
 use sinew::msg::Type;
 use sinew::raw::Publisher;
 use zenoh::bytes::ZBytes;
@@ -13,6 +14,7 @@ use zenoh::sample::{Sample, SampleKind};
 
 use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
+use super::waiting::AGAIN;
 use crate::bridge::{Due, check, connected_ghost};
 use crate::channels::{Recent, State};
 use crate::peers::printable;
@@ -119,12 +121,12 @@ impl Delivery {
     }
 
     /// Publishes it, if it fits and did not come before. `was_asked`: somebody has kept it.
-    pub fn take(&mut self, sample: &Sample, was_asked: bool) {
+    pub async fn take(&mut self, sample: &Sample, was_asked: bool) {
         if sample.kind() != SampleKind::Put {
             return;
         }
         match self.fitting(sample) {
-            Ok(message) => self.deliver(sample.payload(), message, was_asked),
+            Ok(message) => self.deliver(sample.payload(), message, was_asked).await,
             Err(why) => self.refuse(&why),
         }
     }
@@ -159,7 +161,7 @@ impl Delivery {
         }
     }
 
-    fn deliver(&mut self, payload: &ZBytes, message: Option<Message>, was_asked: bool) {
+    async fn deliver(&mut self, payload: &ZBytes, message: Option<Message>, was_asked: bool) {
         let content = (was_asked || self.due.offer.transient_local).then(|| hash_of(payload));
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let is_new_source = match &message {
@@ -186,7 +188,13 @@ impl Delivery {
         }
         // Of what a stranger sends nothing is known, so it is offered as it is wanted.
         let offer = message.map_or(wanted, |message| message.offer);
-        match tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source)) {
+        let mut publish = || tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source));
+        let mut published = publish();
+        while published.as_ref().is_err_and(|why| why.kind() == ErrorKind::WouldBlock) {
+            tokio::time::sleep(AGAIN).await;
+            published = publish();
+        }
+        match published {
             Ok(()) => {
                 self.ledger.messages.fetch_add(1, Ordering::Relaxed);
                 self.ledger.bytes.fetch_add(payload.len() as u64, Ordering::Relaxed);

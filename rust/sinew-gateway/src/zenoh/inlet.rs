@@ -57,10 +57,10 @@ impl Inlet {
                         // Messages of gateways come first: a storage may have the same ones, and know less of them.
                         kept.sort_by_key(|sample| sample.attachment().is_none());
                         for sample in kept {
-                            delivery.take(&sample, true);
+                            delivery.take(&sample, true).await;
                         }
                     }
-                    sample = from.next() => delivery.take(&sample, false),
+                    sample = from.next() => delivery.take(&sample, false).await,
                 }
             }
         });

@@ -15,10 +15,10 @@ use super::attachment::{Attachment, Gid};
 use super::network::Place;
 use crate::channels::Recent;
 use crate::protocol::Offer;
-use crate::ros2::form::{self, Form};
+use crate::ros2::form::{self, Form, Unpublished};
 use crate::ros2::qos::Grade;
 use crate::ros2::types::RosType;
-use crate::zenoh::waiting::Waiting;
+use crate::zenoh::waiting::{AGAIN, Waiting};
 
 /// Publishers whose messages are counted at a time.
 const MOST_SOURCES: usize = 1024;
@@ -224,32 +224,37 @@ impl Delivery {
     }
 
     async fn publish(&self, sample: &Sample, publisher: Gid) {
-        let Ok(ghost) = tokio::time::timeout(PATIENCE, self.landing.ghost_of(publisher)).await else {
-            return self
-                .landing
-                .lose(|| format!("a message on '{}' is of nobody whom ROS 2 knows of: its publisher has no token", self.name));
-        };
-        match tokio::task::block_in_place(|| self.put(&ghost.publisher, sample.payload())) {
-            Ok(size) => {
-                self.landing.messages.fetch_add(1, Ordering::Relaxed);
-                self.landing.bytes.fetch_add(size as u64, Ordering::Relaxed);
+        loop {
+            // Anew each time, as others may take its place.
+            let Ok(ghost) = tokio::time::timeout(PATIENCE, self.landing.ghost_of(publisher)).await else {
+                return self
+                    .landing
+                    .lose(|| format!("a message on '{}' is of nobody whom ROS 2 knows of: its publisher has no token", self.name));
+            };
+            match tokio::task::block_in_place(|| self.put(&ghost.publisher, sample.payload())) {
+                Ok(size) => {
+                    self.landing.messages.fetch_add(1, Ordering::Relaxed);
+                    self.landing.bytes.fetch_add(size as u64, Ordering::Relaxed);
+                    return;
+                }
+                Err(Unpublished::HeldBack(_)) => tokio::time::sleep(AGAIN).await,
+                Err(Unpublished::Refused(why)) => return self.landing.lose(|| format!("a message on '{}' {why}", self.name)),
             }
-            Err(why) => self.landing.lose(|| format!("a message on '{}' {why}", self.name)),
         }
     }
 
-    /// Into the memory where subscribers will read it. Its size; else half a sentence.
-    fn put(&self, publisher: &Publisher, payload: &ZBytes) -> Result<usize, String> {
+    /// Into the memory where subscribers will read it. Its size.
+    fn put(&self, publisher: &Publisher, payload: &ZBytes) -> Result<usize, Unpublished> {
         let (size, most) = (payload.len(), self.place.zenoh.max_message);
         if size as u64 > most {
-            return Err(format!("has {size} bytes, where \"max_message\" of this bridge are {most}"));
+            return Err(format!("has {size} bytes, where \"max_message\" of this bridge are {most}").into());
         }
         if matches!(self.form, Form::Status) {
-            return form::publish_status(publisher, &mut payload.to_bytes().into_owned());
+            return Ok(form::publish_status(publisher, &mut payload.to_bytes().into_owned())?);
         }
         let before = self.form.before();
         let mut loan = publisher.loan(before + size).map_err(|why| format!("has no room in this domain: {why}"))?;
-        let mut rest = loan.bytes().get_mut(before..before + size).ok_or("has no room in this domain")?;
+        let mut rest = loan.bytes().get_mut(before..before + size).ok_or_else(|| "has no room in this domain".to_owned())?;
         for part in payload.slices() {
             let (here, behind) = std::mem::take(&mut rest).split_at_mut(part.len());
             here.copy_from_slice(part);

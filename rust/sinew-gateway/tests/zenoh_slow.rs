@@ -1,0 +1,85 @@
+//! Topics of a Zenoh network, and of nodes of rmw_zenoh, whose subscribers here keep all, and do not keep up.
+#![cfg(feature = "zenoh")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::chatter::{NAME, listener, peer, says};
+use common::numbers::{self, TOPIC, say, talker};
+use common::ros2::Peer;
+use common::zenoh::{Robot, Router, a_while};
+use common::{next, rules, until};
+use serde_json::json;
+use sinew::Qos;
+use sinew::raw::{Publisher, Subscriber};
+use sinew_gateway::rules::Rules;
+
+/// More than there is room for in the domain, and less than that and what may wait in the bridge.
+const ALL: u32 = 1600;
+/// So many there is room for.
+const ROOM: u64 = 1024;
+
+fn whole() -> Rules {
+    rules(r#"{ "topics": { "base_rule": "both", "reliable": true } }"#)
+}
+
+/// Messages of the topic that were published here, and those that were lost.
+fn counted(robot: &Robot) -> (u64, u64) {
+    robot.channel(TOPIC).map_or((0, 0), |told| (told.messages, told.lost))
+}
+
+/// Says the first number until one comes, and then the others; how often it was said.
+fn say_all(base: &Robot, mut say_one: impl FnMut(u32)) -> u64 {
+    until("the first arrives", || {
+        say_one(0);
+        std::thread::sleep(Duration::from_millis(20));
+        counted(base).0 > 0
+    });
+    a_while();
+    let firsts = counted(base).0;
+    (1..ALL).for_each(&mut say_one);
+    until("no more can be taken", || counted(base).0 == ROOM);
+    firsts
+}
+
+/// Also after much longer than one message is tried.
+fn gets_all_when_he_goes_on(base: &Robot, seen: &Subscriber, firsts: u64) {
+    std::thread::sleep(Duration::from_secs(2));
+    (1..firsts).for_each(|_| drop(next(seen)));
+    for text in numbers::texts(0..ALL) {
+        assert_eq!(next(seen).to_vec(), text);
+    }
+    until("all are counted", || counted(base) == (u64::from(ALL) - 1 + firsts, 0));
+}
+
+fn of_a_node(router: &Router) -> Option<(Robot, Peer)> {
+    let mut peer = peer(router)?;
+    peer.write("said", TOPIC, NAME, &json!({"depth": 0}));
+    Some((Robot::ros2(whole(), router).connected(), peer))
+}
+
+/// With who says something there.
+fn of_a_gateway(router: &Router) -> (Robot, (Robot, Publisher)) {
+    let (drone, base) = (Robot::new(whole(), router).connected(), Robot::new(whole(), router).connected());
+    let said = talker(&drone.node("talks"), &Qos::reliable());
+    (base, (drone, said))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_all_and_stands_still_gets_all_of_a_node_when_he_goes_on() {
+    let router = Router::new();
+    let Some((base, mut peer)) = of_a_node(&router) else { return };
+    let seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, |number| says(&mut peer, &number.to_string()));
+    gets_all_when_he_goes_on(&base, &seen, firsts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_all_and_stands_still_gets_all_of_another_domain_when_he_goes_on() {
+    let router = Router::new();
+    let (base, (_drone, said)) = of_a_gateway(&router);
+    let seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, |number| say(&said, number..number + 1));
+    gets_all_when_he_goes_on(&base, &seen, firsts);
+}
