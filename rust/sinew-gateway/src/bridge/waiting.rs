@@ -115,7 +115,19 @@ impl<T: Weighs> Waiting<T> {
         }
     }
 
-    /// How many there was no room for.
+    /// Nothing is done any more with those that are there: they are lost.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
+    pub fn give_up(&self) {
+        let mut queue = self.queue();
+        queue.lost += queue.pushed - queue.settled;
+        queue.settled = queue.pushed;
+        queue.messages.clear();
+        queue.bytes = 0;
+        drop(queue);
+        self.settled.notify_waiters();
+    }
+
+    /// How many there was no room for, or that were given up.
     #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
     pub fn lost(&self) -> u64 {
         self.queue().lost
@@ -143,6 +155,21 @@ mod tests {
         waiting.push(vec![3]);
         waiting.next().await;
         assert!(settled.as_mut().now_or_never().is_some(), "what came later is no matter");
+    }
+
+    #[tokio::test]
+    async fn what_is_given_up_is_lost_and_nobody_waits_for_it() {
+        let waiting = Waiting::<Vec<u8>>::default();
+        (0..3).for_each(|number| _ = waiting.push(vec![number]));
+        waiting.next().await;
+        waiting.next().await;
+        let settled = waiting.settled();
+        tokio::pin!(settled);
+        assert!(settled.as_mut().now_or_never().is_none());
+        waiting.give_up();
+        assert_eq!((settled.as_mut().now_or_never(), waiting.is_settled(), waiting.lost()), (Some(()), true, 2), "one was done with");
+        waiting.push(vec![4]);
+        assert_eq!(waiting.next().await, [4]);
     }
 
     #[tokio::test]

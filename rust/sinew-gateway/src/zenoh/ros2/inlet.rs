@@ -271,6 +271,8 @@ impl Channel for Inlet {
 impl Drop for Inlet {
     fn drop(&mut self) {
         self.task.abort();
+        // Nobody waits for it any more, either.
+        self.waiting.give_up();
         self.place.graph.closed(&self.key);
     }
 }
