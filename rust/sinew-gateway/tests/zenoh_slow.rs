@@ -8,6 +8,7 @@ use std::time::Duration;
 use common::chatter::{NAME, listener, peer, says};
 use common::numbers::{self, TOPIC, say, talker};
 use common::ros2::Peer;
+use common::texts::latched;
 use common::zenoh::{Robot, Router, a_while};
 use common::{next, rules, until};
 use serde_json::json;
@@ -41,6 +42,15 @@ fn say_all(base: &Robot, mut say_one: impl FnMut(u32)) -> u64 {
     (1..ALL).for_each(&mut say_one);
     until("no more can be taken", || counted(base).0 == ROOM);
     firsts
+}
+
+/// Somebody who asks for what was kept, of which there is none.
+fn is_counted_when_somebody_asks_for_what_was_kept(base: &Robot, firsts: u64) {
+    let _asks = listener(&base.node("other"), &latched(1));
+    until("all are published, or counted as lost", || {
+        let (messages, lost) = counted(base);
+        lost > 0 && messages + lost == u64::from(ALL) - 1 + firsts
+    });
 }
 
 /// Also after much longer than one message is tried.
@@ -82,4 +92,22 @@ async fn who_keeps_all_and_stands_still_gets_all_of_another_domain_when_he_goes_
     let seen = listener(&base.node("viewer"), &Qos::reliable());
     let firsts = say_all(&base, |number| say(&said, number..number + 1));
     gets_all_when_he_goes_on(&base, &seen, firsts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_of_a_node_when_its_topic_is_subscribed_to_anew_is_counted() {
+    let router = Router::new();
+    let Some((base, mut peer)) = of_a_node(&router) else { return };
+    let _seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, |number| says(&mut peer, &number.to_string()));
+    is_counted_when_somebody_asks_for_what_was_kept(&base, firsts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_of_another_domain_when_its_topic_is_subscribed_to_anew_is_counted() {
+    let router = Router::new();
+    let (base, (_drone, said)) = of_a_gateway(&router);
+    let _seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, |number| say(&said, number..number + 1));
+    is_counted_when_somebody_asks_for_what_was_kept(&base, firsts);
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 use zenoh::Wait;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::ReplyKeyExpr;
@@ -11,7 +11,7 @@ use zenoh::sample::Locality;
 
 use super::delivery::{Delivery, Ledger};
 use super::network::Place;
-use super::waiting::Waiting;
+use super::waiting::{Waiting, give_up};
 use super::{asking, key, said};
 use crate::bridge::{Channel, Due};
 use crate::channels::State;
@@ -30,7 +30,8 @@ pub struct Inlet {
     /// As much as is wanted, for what comes of strangers, of whom nothing is known.
     offered: Arc<Mutex<Offer>>,
     again: Arc<Notify>,
-    task: AbortHandle,
+    task: JoinHandle<()>,
+    place: Place,
 }
 
 impl Inlet {
@@ -45,15 +46,15 @@ impl Inlet {
         let offered = Arc::new(Mutex::new(due.offer.clone()));
         let mut delivery = Delivery::new(place, name, due, &offered, &ledger)?;
         let again = Arc::new(Notify::new());
-        let (from, asked, place, wants_kept) = (Arc::clone(&waiting), Arc::clone(&again), place.clone(), due.offer.transient_local);
-        let task = place.runtime.clone().spawn(async move {
+        let (from, asked, there, wants_kept) = (Arc::clone(&waiting), Arc::clone(&again), place.clone(), due.offer.transient_local);
+        let task = place.runtime.spawn(async move {
             // Once now, and then whenever the connection comes again.
             asked.notify_one();
             loop {
                 tokio::select! {
                     biased;
                     () = asked.notified(), if wants_kept => {
-                        let mut kept = asking::kept(&place, &key, ReplyKeyExpr::MatchingQuery).await;
+                        let mut kept = asking::kept(&there, &key, ReplyKeyExpr::MatchingQuery).await;
                         // Messages of gateways come first: a storage may have the same ones, and know less of them.
                         kept.sort_by_key(|sample| sample.attachment().is_none());
                         for sample in kept {
@@ -64,8 +65,8 @@ impl Inlet {
                 }
             }
         });
-        let (due, wanted, task) = (due.clone(), due.offer.clone(), task.abort_handle());
-        Ok(Inlet { _subscriber: subscriber, waiting, ledger, due, wanted, offered, again, task })
+        let (due, wanted, place) = (due.clone(), due.offer.clone(), place.clone());
+        Ok(Inlet { _subscriber: subscriber, waiting, ledger, due, wanted, offered, again, task, place })
     }
 
     fn offered(&self) -> MutexGuard<'_, Offer> {
@@ -77,6 +78,10 @@ impl Channel for Inlet {
     /// What was kept may be new.
     fn reconnected(&self) {
         self.again.notify_one();
+    }
+
+    fn give_up(&mut self) {
+        give_up(&self.waiting, &mut self.task, &self.place.runtime);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use zenoh::sample::Sample;
 
 use crate::bridge::{self, Weighs};
@@ -16,4 +18,11 @@ impl Weighs for Sample {
     fn weight(&self) -> usize {
         self.payload().len()
     }
+}
+
+/// What waits is not published any more, and is lost. Blocks until the task that takes it has ended, so that each is counted once.
+pub fn give_up(waiting: &Waiting, task: &mut JoinHandle<()>, runtime: &Handle) {
+    task.abort();
+    let _ = runtime.block_on(task);
+    waiting.give_up();
 }

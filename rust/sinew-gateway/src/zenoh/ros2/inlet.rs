@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 use zenoh::Wait;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::ReplyKeyExpr;
@@ -22,7 +22,7 @@ use crate::protocol::Offer;
 use crate::ros2::form::Form;
 use crate::ros2::qos::{self, Grade, Qos};
 use crate::ros2::types::RosType;
-use crate::zenoh::waiting::Waiting;
+use crate::zenoh::waiting::{Waiting, give_up};
 use crate::zenoh::{asking, said};
 
 /// Wants the topic. The domain has a ghost for it while somebody there publishes it: one for each grade of what those offer.
@@ -36,7 +36,7 @@ pub struct Inlet {
     asking: Arc<Asking>,
     /// Publishers that keep something, by their tokens, which were asked.
     keepers: BTreeSet<String>,
-    task: AbortHandle,
+    task: JoinHandle<()>,
     refused: Option<String>,
     look: Look,
     place: Place,
@@ -103,7 +103,6 @@ impl Inlet {
                 }
             }
         });
-        let task = task.abort_handle();
         let (place, key, due, wanted) = (place.clone(), key.clone(), due.clone(), due.offer.clone());
         let mut inlet = Inlet {
             subscribers: BTreeMap::new(),
@@ -247,6 +246,10 @@ impl Channel for Inlet {
         let why = writers.why.take().filter(|_| writers.offers.is_empty());
         let refused = self.follow(writers).err().or(why);
         note(&mut self.refused, refused);
+    }
+
+    fn give_up(&mut self) {
+        give_up(&self.waiting, &mut self.task, &self.place.zenoh.runtime);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
