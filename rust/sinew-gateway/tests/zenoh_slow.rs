@@ -18,6 +18,8 @@ use sinew_gateway::rules::Rules;
 
 /// More than there is room for in the domain, and less than that and what may wait in the bridge.
 const ALL: u32 = 1600;
+/// More than both.
+const MORE: u32 = 2500;
 /// So many there is room for.
 const ROOM: u64 = 1024;
 
@@ -31,7 +33,7 @@ fn counted(robot: &Robot) -> (u64, u64) {
 }
 
 /// Says the first number until one comes, and then the others; how often it was said.
-fn say_all(base: &Robot, mut say_one: impl FnMut(u32)) -> u64 {
+fn say_all(base: &Robot, count: u32, mut say_one: impl FnMut(u32)) -> u64 {
     until("the first arrives", || {
         say_one(0);
         std::thread::sleep(Duration::from_millis(20));
@@ -39,7 +41,7 @@ fn say_all(base: &Robot, mut say_one: impl FnMut(u32)) -> u64 {
     });
     a_while();
     let firsts = counted(base).0;
-    (1..ALL).for_each(&mut say_one);
+    (1..count).for_each(&mut say_one);
     until("no more can be taken", || counted(base).0 == ROOM);
     firsts
 }
@@ -63,6 +65,19 @@ fn gets_all_when_he_goes_on(base: &Robot, seen: &Subscriber, firsts: u64) {
     until("all are counted", || counted(base) == (u64::from(ALL) - 1 + firsts, 0));
 }
 
+/// When he goes on; `go_on`: says one more.
+fn is_counted_once(base: &Robot, seen: &Subscriber, firsts: u64, go_on: impl FnOnce()) {
+    let published = u64::from(MORE) - 1 + firsts;
+    until("there is no room for more", || counted(base) == (ROOM, published - 2 * ROOM - 1));
+    let (mut heard, all) = (0, published + 1);
+    go_on();
+    until("all are heard, or counted", || {
+        heard += u64::from(seen.take(Duration::from_millis(1)).expect("it can be taken").is_some());
+        counted(base).0 + counted(base).1 >= all && heard == counted(base).0
+    });
+    assert_eq!(counted(base).0 + counted(base).1, all);
+}
+
 fn of_a_node(router: &Router) -> Option<(Robot, Peer)> {
     let mut peer = peer(router)?;
     peer.write("said", TOPIC, NAME, &json!({"depth": 0}));
@@ -81,7 +96,7 @@ async fn who_keeps_all_and_stands_still_gets_all_of_a_node_when_he_goes_on() {
     let router = Router::new();
     let Some((base, mut peer)) = of_a_node(&router) else { return };
     let seen = listener(&base.node("viewer"), &Qos::reliable());
-    let firsts = say_all(&base, |number| says(&mut peer, &number.to_string()));
+    let firsts = say_all(&base, ALL, |number| says(&mut peer, &number.to_string()));
     gets_all_when_he_goes_on(&base, &seen, firsts);
 }
 
@@ -90,7 +105,7 @@ async fn who_keeps_all_and_stands_still_gets_all_of_another_domain_when_he_goes_
     let router = Router::new();
     let (base, (_drone, said)) = of_a_gateway(&router);
     let seen = listener(&base.node("viewer"), &Qos::reliable());
-    let firsts = say_all(&base, |number| say(&said, number..number + 1));
+    let firsts = say_all(&base, ALL, |number| say(&said, number..number + 1));
     gets_all_when_he_goes_on(&base, &seen, firsts);
 }
 
@@ -99,7 +114,7 @@ async fn what_waits_of_a_node_when_its_topic_is_subscribed_to_anew_is_counted() 
     let router = Router::new();
     let Some((base, mut peer)) = of_a_node(&router) else { return };
     let _seen = listener(&base.node("viewer"), &Qos::reliable());
-    let firsts = say_all(&base, |number| says(&mut peer, &number.to_string()));
+    let firsts = say_all(&base, ALL, |number| says(&mut peer, &number.to_string()));
     is_counted_when_somebody_asks_for_what_was_kept(&base, firsts);
 }
 
@@ -108,6 +123,24 @@ async fn what_waits_of_another_domain_when_its_topic_is_subscribed_to_anew_is_co
     let router = Router::new();
     let (base, (_drone, said)) = of_a_gateway(&router);
     let _seen = listener(&base.node("viewer"), &Qos::reliable());
-    let firsts = say_all(&base, |number| say(&said, number..number + 1));
+    let firsts = say_all(&base, ALL, |number| say(&said, number..number + 1));
     is_counted_when_somebody_asks_for_what_was_kept(&base, firsts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_there_is_no_room_for_of_a_node_is_counted_once() {
+    let router = Router::new();
+    let Some((base, mut peer)) = of_a_node(&router) else { return };
+    let seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, MORE, |number| says(&mut peer, &number.to_string()));
+    is_counted_once(&base, &seen, firsts, || says(&mut peer, "last"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_there_is_no_room_for_of_another_domain_is_counted_once() {
+    let router = Router::new();
+    let (base, (_drone, said)) = of_a_gateway(&router);
+    let seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, MORE, |number| say(&said, number..number + 1));
+    is_counted_once(&base, &seen, firsts, || say(&said, MORE..MORE + 1));
 }

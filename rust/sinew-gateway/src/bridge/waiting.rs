@@ -51,20 +51,20 @@ impl<T: Weighs> Waiting<T> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes one in, for which the oldest go where there is no room: so many.
-    pub fn push(&self, message: T) -> u64 {
+    /// Takes one in, for which the oldest go where there is no room: these.
+    pub fn push(&self, message: T) -> Vec<T> {
         let size = message.weight();
         let mut queue = self.queue();
-        let before = queue.lost;
+        let mut lost = Vec::new();
         while queue.messages.len() >= MOST || queue.bytes.saturating_add(size) > MOST_BYTES {
             let Some(oldest) = queue.messages.pop_front() else { break };
             queue.bytes -= oldest.weight();
             queue.lost += 1;
+            lost.push(oldest);
         }
         queue.bytes += size;
         queue.pushed += 1;
         queue.messages.push_back(message);
-        let lost = queue.lost - before;
         drop(queue);
         self.come.notify_one();
         lost
@@ -144,7 +144,7 @@ mod tests {
     async fn a_message_is_settled_when_the_next_one_is_asked_for() {
         let waiting = Waiting::<Vec<u8>>::default();
         waiting.settled().await;
-        assert_eq!(waiting.push(vec![1]), 0);
+        assert!(waiting.push(vec![1]).is_empty());
         waiting.push(vec![2]);
         waiting.next().await;
         let settled = waiting.settled();
@@ -175,8 +175,8 @@ mod tests {
     #[tokio::test]
     async fn the_oldest_go_where_there_is_no_room() {
         let waiting = Waiting::default();
-        let lost: u64 = (0..MOST + 3).map(|number| waiting.push(vec![number as u8; 2])).sum();
-        assert_eq!((lost, waiting.lost(), waiting.next().await[0]), (3, 3, 3));
-        assert_eq!((waiting.push(vec![9; MOST_BYTES]), waiting.next().await.len()), (MOST as u64 - 1, MOST_BYTES));
+        let lost: Vec<Vec<u8>> = (0..MOST + 3).flat_map(|number| waiting.push(vec![number as u8; 2])).collect();
+        assert_eq!((lost, waiting.lost(), waiting.next().await[0]), (vec![vec![0; 2], vec![1; 2], vec![2; 2]], 3, 3));
+        assert_eq!((waiting.push(vec![9; MOST_BYTES]).len(), waiting.next().await.len()), (MOST - 1, MOST_BYTES));
     }
 }

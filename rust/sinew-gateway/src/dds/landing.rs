@@ -200,7 +200,7 @@ impl Landing {
         match (room, &self.late) {
             (Room::Shared(loan), _) => self.count(self.form.publish(loan, message.size, &self.ty)),
             (Room::Own(own), Some(late)) => {
-                let lost = late.waiting.push(own);
+                let lost = late.waiting.push(own).len() as u64;
                 self.counts
                     .lose(lost, || "messages wait for a subscriber that keeps all and does not keep up: the oldest are lost".to_owned());
             }

@@ -14,7 +14,7 @@ use zenoh::sample::{Sample, SampleKind};
 
 use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
-use super::waiting::AGAIN;
+use super::waiting::{AGAIN, Crowded};
 use crate::bridge::{Due, check, connected_ghost};
 use crate::channels::{Recent, State};
 use crate::peers::printable;
@@ -36,6 +36,8 @@ pub struct Ledger {
     messages: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
+    /// By their channels.
+    crowded: Crowded<u64>,
 }
 
 impl Ledger {
@@ -54,6 +56,14 @@ impl Ledger {
         };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (state, (now(&self.messages), now(&self.bytes), now(&self.lost)))
+    }
+
+    /// There was no room for this one.
+    pub fn crowded(&self, sample: &Sample) {
+        let attached = sample.attachment().map(|attachment| Attached::decode(&attachment.to_bytes()));
+        if let Some(Ok(Some(Attached::Message(message)))) = attached {
+            self.crowded.note(message.source);
+        }
     }
 
     fn ghosts(&self) -> MutexGuard<'_, BTreeMap<Grade, Arc<Ghost>>> {
@@ -239,7 +249,7 @@ impl Delivery {
         let last = self.sequences.insert(message.source, message.sequence);
         // No number may make the count a nonsense.
         let lost = last.map_or(0, |last| message.sequence.saturating_sub(last.saturating_add(1)).min(u64::from(u32::MAX)));
-        self.ledger.lost.fetch_add(lost, Ordering::Relaxed);
+        self.ledger.lost.fetch_add(self.ledger.crowded.uncounted(&message.source, lost), Ordering::Relaxed);
         last.is_none()
     }
 

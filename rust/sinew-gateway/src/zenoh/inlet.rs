@@ -38,11 +38,13 @@ impl Inlet {
     /// What is wanted of the network.
     pub fn open(place: &Place, name: &str, due: &Due) -> Result<Inlet, String> {
         let key = key::topic(&place.prefix, name);
-        let waiting = Arc::<Waiting>::default();
-        let to = Arc::clone(&waiting);
+        let (waiting, ledger) = (Arc::<Waiting>::default(), Arc::<Ledger>::default());
+        let (to, crowded) = (Arc::clone(&waiting), Arc::clone(&ledger));
         let subscriber = place.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
-        let subscriber = subscriber.callback(move |sample| _ = to.push(sample)).wait().map_err(|why| said(&why))?;
-        let ledger = Arc::<Ledger>::default();
+        let subscriber = subscriber
+            .callback(move |sample| to.push(sample).iter().for_each(|lost| crowded.crowded(lost)))
+            .wait()
+            .map_err(|why| said(&why))?;
         let offered = Arc::new(Mutex::new(due.offer.clone()));
         let mut delivery = Delivery::new(place, name, due, &offered, &ledger)?;
         let again = Arc::new(Notify::new());

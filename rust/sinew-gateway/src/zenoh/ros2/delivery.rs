@@ -18,7 +18,7 @@ use crate::protocol::Offer;
 use crate::ros2::form::{self, Form, Unpublished};
 use crate::ros2::qos::Grade;
 use crate::ros2::types::RosType;
-use crate::zenoh::waiting::{AGAIN, Waiting};
+use crate::zenoh::waiting::{AGAIN, Crowded, Waiting};
 
 /// Publishers whose messages are counted at a time.
 const MOST_SOURCES: usize = 1024;
@@ -59,6 +59,7 @@ pub struct Landing {
     messages: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
+    crowded: Crowded<Gid>,
     is_told: AtomicBool,
 }
 
@@ -88,6 +89,18 @@ impl Landing {
     pub fn told(&self) -> (u64, u64, u64) {
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (now(&self.messages), now(&self.bytes), now(&self.lost))
+    }
+
+    /// There was no room for this one.
+    pub fn crowded(&self, sample: &Sample) {
+        if let Some(attachment) = attachment(sample) {
+            self.crowded.note(attachment.gid);
+        }
+    }
+
+    /// Before one that comes of this publisher so many are missing.
+    fn miss(&self, publisher: Gid, missing: u64) {
+        self.lost.fetch_add(self.crowded.uncounted(&publisher, missing), Ordering::Relaxed);
     }
 
     /// Tells the first.
@@ -173,7 +186,7 @@ impl Delivery {
             if attachment.sequence > source.last {
                 (source.last, source.kept) = (attachment.sequence, attachment.sequence);
                 let missing = source.missing(attachment.sequence);
-                self.landing.lost.fetch_add(missing, Ordering::Relaxed);
+                self.landing.miss(attachment.gid, missing);
                 if is_new {
                     self.publish(&sample, attachment.gid).await;
                 }
@@ -197,7 +210,7 @@ impl Delivery {
         }
         source.last = attachment.sequence;
         let missing = source.missing(attachment.sequence);
-        self.landing.lost.fetch_add(missing, Ordering::Relaxed);
+        self.landing.miss(attachment.gid, missing);
         if is_new {
             self.publish(&sample, attachment.gid).await;
         }

@@ -159,9 +159,12 @@ impl Inlet {
             if self.subscribers.contains_key(key) {
                 continue;
             }
-            let to = Arc::clone(&self.waiting);
+            let (to, landing) = (Arc::clone(&self.waiting), Arc::clone(&self.landing));
             let subscriber = self.place.zenoh.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
-            let subscriber = subscriber.callback(move |sample: Sample| _ = to.push(sample)).wait().map_err(|why| said(&why))?;
+            let subscriber = subscriber
+                .callback(move |sample: Sample| to.push(sample).iter().for_each(|lost| landing.crowded(lost)))
+                .wait()
+                .map_err(|why| said(&why))?;
             self.subscribers.insert(key.clone(), subscriber);
         }
         *self.asking.at.lock().unwrap_or_else(PoisonError::into_inner) = self.subscribers.keys().cloned().collect();
