@@ -271,3 +271,29 @@ async fn what_those_have_kept_who_are_there_comes_though_somebody_has_gone_who_o
     let came = is_offered_as_who_is_there_does(latched, &json!({"transient_local": true}));
     assert!(came.starts_with(&text("before")), "{came:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_and_offers_more_in_one_policy_and_less_in_another_takes_nothing_from_who_is_served() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let qos = Qos { deadline: Some(Duration::from_millis(100)), ..reliable(10) };
+    let strict = Subscriber::new(&robot.node("node"), "chatter", STRING, &qos, SubscriberOptions::default()).expect("it may subscribe");
+    peer.ty(NAME, "string data\n");
+    peer.write("prompt", "rt/chatter", NAME, &json!({"deadline_ms": 10, "lifespan_ms": 1000}));
+    peer.matched("prompt", 1);
+    let is_served = |peer: &mut Peer, what: &str| {
+        peer.publish("prompt", NAME, &text(what));
+        assert!(next(&strict).to_vec().starts_with(&text(what)));
+        assert_eq!(robot.state("chatter", false), "open");
+    };
+    is_served(&mut peer, "alone");
+    peer.write("lasting", "rt/chatter", NAME, &json!({}));
+    peer.matched("lasting", 1);
+    // What takes the place of something else has done so by then.
+    std::thread::sleep(Duration::from_secs(2));
+    is_served(&mut peer, "beside another");
+    peer.ask(&json!({"do": "close", "id": "lasting"}));
+    std::thread::sleep(Duration::from_secs(2));
+    is_served(&mut peer, "alone again");
+}

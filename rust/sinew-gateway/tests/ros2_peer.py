@@ -120,6 +120,8 @@ def qos_of(asked):
         policies.append(Policy.ResourceLimits(max_samples=asked["most"]))
     if "deadline_ms" in asked:
         policies.append(Policy.Deadline(duration(milliseconds=asked["deadline_ms"])))
+    if "lifespan_ms" in asked:
+        policies.append(Policy.Lifespan(duration(milliseconds=asked["lifespan_ms"])))
     if "user_data" in asked:
         policies.append(Policy.Userdata(asked["user_data"].encode()))
     return Qos(*policies)

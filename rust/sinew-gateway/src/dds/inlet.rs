@@ -132,7 +132,9 @@ impl Inlet {
     }
 
     fn landing(&self, grade: Grade, offers: &[Qos]) -> Result<Arc<Landing>, String> {
+        let before = self.before.iter().rev().filter(|(intake, _)| intake.grade == grade).find_map(|(intake, _)| intake.landing());
         let offer = self.form.offer(qos::offered(&self.due.offer, offers.iter()));
+        let offer = qos::no_less(before.map(|before| &before.offer), offer);
         let ghost = connected_ghost(&self.place.node, &self.key.1, &self.due.signature, &offer).map_err(|why| why.to_string())?;
         let plan = Plan {
             publisher: ghost,

@@ -81,6 +81,18 @@ pub fn is_more(offered: &Offer, now: &Offer) -> bool {
     is_longer || lacking(offered, &of_writer(now)).is_some()
 }
 
+/// What is now offered, and what was before where that was more: who comes and offers less in one policy, and more in another, takes nothing from others, either.
+pub fn no_less(before: Option<&Offer>, now: Offer) -> Offer {
+    let Some(before) = before else { return now };
+    let shorter = |before: Option<Duration>, now: Option<Duration>| before.into_iter().chain(now).min();
+    Offer {
+        deadline: shorter(before.deadline, now.deadline),
+        lease: shorter(before.lease, now.lease),
+        lifespan: before.lifespan.zip(now.lifespan).map(|(before, now)| before.max(now)),
+        ..now
+    }
+}
+
 /// How a topic stands of which ghosts here offer this, for those in the domain who together ask for `wanted`, and of whom so many are connected with each.
 pub fn stands<'a>(wanted: &Offer, ghosts: impl Iterator<Item = (&'a Offer, u64)> + Clone) -> State {
     let asked = of_writer(wanted);
@@ -215,6 +227,19 @@ mod tests {
         for (before, now) in [((0, 0), (50, 0)), ((50, 0), (10, 0)), ((0, 10), (0, 50)), ((0, 10), (0, 0))] {
             let (before, now) = (times(before.0, before.1), times(now.0, now.1));
             assert!(is_more(&before, &now) && !is_more(&now, &before) && !is_more(&now, &now), "{before:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_less_of_than_before_is_offered_as_before() {
+        let ms = |ms| Some(Duration::from_millis(ms));
+        let strict = Offer { deadline: ms(10), lease: ms(30), lifespan: ms(1000), ..Offer::default() };
+        let lasting = Offer { depth: 3, deadline: None, lease: ms(20), lifespan: None, ..Offer::default() };
+        let both = Offer { depth: 3, deadline: ms(10), lease: ms(20), lifespan: None, ..Offer::default() };
+        assert_eq!(no_less(Some(&strict), lasting.clone()), both);
+        assert_eq!(no_less(Some(&lasting), Offer { depth: 3, ..strict.clone() }), both);
+        for now in [strict, lasting] {
+            assert!(!is_more(&both, &now), "it is no reason to offer anything anew: {now:?}");
         }
     }
 

@@ -206,8 +206,10 @@ impl Inlet {
             due.retain(|grade, offer| ghosts.all.get(grade).is_none_or(|ghost| qos::is_more(&ghost.offer, offer)));
         }
         for (grade, offer) in due {
+            let before = self.landing.ghosts().all.get(&grade).cloned();
+            let offer = qos::no_less(before.as_ref().map(|before| &before.offer), offer);
             let ghost = self.ghost(offer).inspect_err(|_| self.keepers.clear())?;
-            let before = self.landing.ghosts().all.insert(grade, Arc::new(ghost));
+            self.landing.ghosts().all.insert(grade, Arc::new(ghost));
             if before.is_some() && grade.is_kept() {
                 self.asking.is_anew.store(true, Ordering::Relaxed);
                 self.asking.again.notify_one();
