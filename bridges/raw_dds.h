@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Of this header. A bridge takes only a back end that has the same. */
-#define SINEW_DDS_VERSION 2
+#define SINEW_DDS_VERSION 3
 
 typedef struct sinew_dds_participant sinew_dds_participant;
 typedef struct sinew_dds_writer sinew_dds_writer;
@@ -130,8 +130,10 @@ typedef struct sinew_dds_functions {
   /* Sends the message that the parts, joined, are: copied once. `related` may be NULL; `identity`, which may be NULL, gets its own. May be called within callbacks of others. Waits at most 100 ms where nothing may be lost and readers are late. */
   bool (*write)(sinew_dds_writer* writer, const sinew_dds_bytes* parts, size_t count, const sinew_dds_identity* related,
                 sinew_dds_identity* identity);
-  /* Forgets what it has kept for readers that come late. */
-  void (*forget)(sinew_dds_writer* writer);
+  /* Whether its readers have acknowledged all that they are to get. */
+  bool (*is_acknowledged)(sinew_dds_writer* writer);
+  /* Forgets what it has kept for readers that come late, and what its readers have yet to acknowledge: so many messages. */
+  size_t (*forget)(sinew_dds_writer* writer);
 
   sinew_dds_reader* (*open_reader)(sinew_dds_participant* participant, const sinew_dds_topic* topic, const sinew_dds_listener* listener,
                                    char* why);

@@ -73,9 +73,14 @@ bool Writer::write(std::span<const sinew_dds_bytes> parts, const sinew_dds_ident
   return true;
 }
 
-void Writer::forget() {
+bool Writer::is_acknowledged() {
+  return writer_->wait_for_acknowledgments({0, 0}) == Returned::RETCODE_OK;
+}
+
+std::size_t Writer::forget() {
   std::size_t removed = 0;
   writer_->clear_history(&removed);
+  return removed;
 }
 
 void Writer::on_publication_matched(dds::DataWriter*, const dds::PublicationMatchedStatus& status) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <fastdds/dds/publisher/DataWriter.hpp>
 #include <fastdds/dds/publisher/DataWriterListener.hpp>
@@ -38,7 +39,8 @@ class Writer : eprosima::fastdds::dds::DataWriterListener {
 
   sinew_dds_guid guid() const { return guid_of(writer_->guid()); }
   bool write(std::span<const sinew_dds_bytes> parts, const sinew_dds_identity* related, sinew_dds_identity* identity);
-  void forget();
+  bool is_acknowledged();
+  std::size_t forget();
 
  private:
   void on_publication_matched(eprosima::fastdds::dds::DataWriter* writer,

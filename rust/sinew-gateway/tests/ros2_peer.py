@@ -3,7 +3,7 @@
 A request is a line of JSON, and so is what it says. "do" is
   "type": makes a type of the definition "text" of "name" (ros2msg), with "header" as a request or reply of rmw_cyclonedds;
   "write": makes a writer "id" on "topic" of the type "name", with "qos", which writes "first" as soon as it is connected, where that is said; "publish": writes the message "stream" with it, "times" times;
-  "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...}, or are never taken, where it is "idle";
+  "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...}, or are not taken, where it is "idle", until it is to "wake";
   "acknowledged": waits until all readers have what writer "id" has written, and tells whether they do; "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does, or of "clear" of std_srvs/srv/Empty, where "service" says so; "call": calls it, as several
   clients "clients" do that have their own numbers, once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs;
@@ -164,6 +164,11 @@ class Peer:
 
     def do_read(self, id, topic, name, qos={}, idle=False):
         self.ends[id] = DataReader(self.participant, self.topic(topic, name), qos=qos_of(qos), listener=None if idle else Told(id))
+
+    def do_wake(self, id):
+        told = Told(id)
+        self.ends[id].set_listener(told)
+        told.on_data_available(self.ends[id])
 
     def do_publish(self, id, stream, name, times=1):
         message = self.types.made[name].deserialize(bytes.fromhex(stream))

@@ -258,10 +258,16 @@ impl Writer {
         is_sent.then(|| identity_of(&own))
     }
 
-    /// What it has kept for those who come late is not for them any more.
-    pub fn forget(&self) {
+    /// Whether readers have acknowledged all that they are to get.
+    pub fn is_acknowledged(&self) -> bool {
         // SAFETY: the writer is there.
-        unsafe { (self.participant.functions.forget)(self.raw) }
+        unsafe { (self.participant.functions.is_acknowledged)(self.raw) }
+    }
+
+    /// What it has kept for those who come late is not for them any more, nor is what readers have yet to acknowledge: so many messages.
+    pub fn forget(&self) -> u64 {
+        // SAFETY: the writer is there.
+        unsafe { (self.participant.functions.forget)(self.raw) as u64 }
     }
 }
 

@@ -123,12 +123,16 @@ impl Channel for Outlet {
     }
 
     fn has_gone(&self, since: Instant) -> bool {
-        self.flow.as_ref().is_none_or(|flow| flow.source.has_taken_all(since))
+        self.flow.as_ref().is_none_or(|flow| flow.source.has_taken_all(since) && self.writer.is_acknowledged())
     }
 
     fn give_up(&mut self) {
         if let Some(flow) = &self.flow {
             flow.source.give_up();
+            // Some of it may arrive all the same. Among what is kept for those who come late DDS does not tell how many it is.
+            if !self.due.offer.transient_local && !self.writer.is_acknowledged() {
+                self.past.2 += self.writer.forget();
+            }
         }
     }
 

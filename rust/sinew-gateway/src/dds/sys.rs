@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_void};
 
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Bytes that an error has room for.
 pub const WHY: usize = 256;
 
@@ -116,7 +116,8 @@ pub struct functions {
     pub close_writer: unsafe extern "C" fn(*mut writer),
     pub guid_of_writer: unsafe extern "C" fn(*const writer, *mut guid),
     pub write: unsafe extern "C" fn(*mut writer, *const bytes, usize, *const identity, *mut identity) -> bool,
-    pub forget: unsafe extern "C" fn(*mut writer),
+    pub is_acknowledged: unsafe extern "C" fn(*mut writer) -> bool,
+    pub forget: unsafe extern "C" fn(*mut writer) -> usize,
     pub open_reader: unsafe extern "C" fn(*mut participant, *const topic, *const listener, *mut c_char) -> *mut reader,
     pub close_reader: unsafe extern "C" fn(*mut reader),
     pub guid_of_reader: unsafe extern "C" fn(*const reader, *mut guid),
