@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::relay::{Relay, through_a_relay};
 use common::stranger::{Stranger, open, record};
-use common::{IMAGE, PATIENCE, Robot, all, connected, image, next, node, number_of, publisher, rules, subscriber, until};
+use common::{IMAGE, PATIENCE, Robot, all, connected, image, kill_manager, next, node, number_of, publisher, rules, subscriber, until};
 use sinew::raw::{Subscriber, SubscriberOptions};
 use sinew::{Node, Qos};
 use sinew_gateway::protocol::{Control, End, Packing, TopicHead};
@@ -277,22 +277,6 @@ async fn what_is_lost_as_others_want_or_have_the_topic_otherwise_is_counted() {
     assert!(wanted.is_some() && had.is_some() && came().len() < 300);
 }
 
-/// The manager of this robot's domain vanishes. The next one is started by those who need it.
-fn kill_manager(robot: &Robot) {
-    let socket = robot.path();
-    let is_it = |command: &[u8]| String::from_utf8_lossy(command).contains("sinewd") && String::from_utf8_lossy(command).contains(&socket);
-    let manager = || {
-        let processes = std::fs::read_dir("/proc").expect("there is one").flatten();
-        processes
-            .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|command| is_it(&command)))
-            .find_map(|process| process.file_name().to_str()?.parse().ok().and_then(rustix::process::Pid::from_raw))
-    };
-    // On a busy machine the next one may be yet to start; and of several that are started at once, all but one end again.
-    until("there is a manager, and it is killed", || {
-        manager().is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok())
-    });
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_lost_as_managers_are_killed_is_counted_and_all_goes_on() {
     let (base, _relay, drone) = far_apart(0).await;
@@ -304,10 +288,10 @@ async fn what_is_lost_as_managers_are_killed_is_counted_and_all_goes_on() {
         images.publish(&[&image(number, 10)]).expect("it is published");
         std::thread::sleep(Duration::from_millis(3));
         if number % 300 == 100 {
-            kill_manager(&drone);
+            kill_manager(&drone.path());
         }
         if number % 300 == 200 {
-            kill_manager(&base);
+            kill_manager(&base.path());
         }
     }
     let mut published = 900;

@@ -297,3 +297,35 @@ async fn who_comes_and_offers_more_in_one_policy_and_less_in_another_takes_nothi
     std::thread::sleep(Duration::from_secs(2));
     is_served(&mut peer, "alone again");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_served_goes_on_to_be_while_what_is_to_be_offered_in_place_cannot_be_opened() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let heard = Listener::new(&robot.node("node"), &reliable(200));
+    peer.ty(NAME, "string data\n");
+    peer.write("old", "rt/chatter", NAME, &json!({}));
+    until("it is heard", || heard.subscriber.statistics().publishers == 1);
+    peer.write("new", "rt/chatter", NAME, &json!({"deadline_ms": 50}));
+    peer.matched("new", 1);
+    heard.begins(|first| peer.publish("new", NAME, &text(first)));
+    let away = robot.without_managers();
+    peer.ask(&json!({"do": "close", "id": "old"}));
+    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| peer.publish("new", NAME, &text(&number.to_string())));
+    until("it cannot be opened", || robot.state("chatter", false).contains("cannot be opened"));
+    // What others take the place of would be gone by then.
+    std::thread::sleep(Duration::from_secs(2));
+    say(1..10);
+    heard.has_heard(1..10);
+    drop(away);
+    until("it is opened, and the other one closed", || {
+        robot.state("chatter", false) == "open" && heard.subscriber.statistics().publishers == 1
+    });
+    let mut number = 10;
+    until("all goes on", || {
+        say(number..number + 1);
+        number += 1;
+        heard.heard().iter().any(|number| *number >= 10)
+    });
+}

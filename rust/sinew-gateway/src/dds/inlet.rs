@@ -25,7 +25,7 @@ const OVERLAP: Duration = Duration::from_secs(1);
 pub struct Inlet {
     /// By their grades. While nobody publishes it, one without a landing.
     intakes: Vec<Intake>,
-    /// Those whose place others have taken, and since when.
+    /// Those whose place others take, and since when these are there.
     before: Vec<(Intake, Instant)>,
     refused: Option<String>,
     /// Why messages of somebody there who publishes it are not taken.
@@ -185,6 +185,7 @@ impl Inlet {
             }
         }
         if !self.readers().eq(before) {
+            self.look_when_over();
             self.place.graph.closed(&self.key);
             self.readers().for_each(|reader| self.place.graph.opened(&self.key, false, reader));
         }
@@ -210,6 +211,16 @@ impl Inlet {
             self.before.push((intake, now));
         }
         self.look();
+        if self.refused.is_some() {
+            self.look_when_over();
+        }
+    }
+
+    /// Has it looked at again when those have stayed for long enough whose place others take.
+    fn look_when_over(&self) {
+        if self.before.is_empty() {
+            return;
+        }
         let look = Arc::clone(&self.look);
         self.place.runtime.spawn(async move {
             tokio::time::sleep(OVERLAP).await;
@@ -217,8 +228,13 @@ impl Inlet {
         });
     }
 
-    /// Closes those that have stayed for long enough.
-    fn close_before(&mut self) {
+    /// Closes those that have stayed for long enough. As long as something could not be opened in their place for these writers, they are all that there is.
+    fn close_before(&mut self, offers: &[Qos]) {
+        let is_open = |offered| self.intakes.iter().any(|intake| intake.grade == self.grade(offered));
+        if !offers.iter().all(is_open) {
+            let now = Instant::now();
+            self.before.iter_mut().for_each(|(_, since)| *since = now);
+        }
         let look = &self.look;
         self.before.retain(|(intake, since)| since.elapsed() < OVERLAP || intake.landing().is_some_and(|landing| landing.waits(look)));
         if self.before.is_empty() {
@@ -235,8 +251,8 @@ impl Inlet {
 
 impl Channel for Inlet {
     fn look(&mut self) {
-        self.close_before();
         let (offers, why) = self.writers();
+        self.close_before(&offers);
         if self.offer_more(&offers) {
             return self.reopen();
         }

@@ -221,3 +221,18 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub fn next(subscriber: &Subscriber) -> Frame {
     subscriber.take(PATIENCE).expect("it can be taken").expect("it comes in time")
 }
+
+/// The manager of the domain with this socket vanishes. The next one is started by those who need it.
+pub fn kill_manager(socket: &str) {
+    let is_it = |command: &[u8]| String::from_utf8_lossy(command).contains("sinewd") && String::from_utf8_lossy(command).contains(socket);
+    let manager = || {
+        let processes = std::fs::read_dir("/proc").expect("there is one").flatten();
+        processes
+            .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|command| is_it(&command)))
+            .find_map(|process| process.file_name().to_str()?.parse().ok().and_then(rustix::process::Pid::from_raw))
+    };
+    // On a busy machine the next one may be yet to start; and of several that are started at once, all but one end again.
+    until("there is a manager, and it is killed", || {
+        manager().is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok())
+    });
+}

@@ -16,7 +16,7 @@ use sinew_gateway::config::{Ros2, Settings, Transport};
 use sinew_gateway::dds;
 use sinew_gateway::rules::Rules;
 
-use super::{PATIENCE, node, wanted};
+use super::{PATIENCE, kill_manager, node, wanted};
 
 /// A DDS domain that no other test has.
 pub struct Domain {
@@ -66,7 +66,19 @@ impl Robot {
     }
 
     pub fn node(&self, name: &str) -> Node {
-        node(self.folder.path().join("domain").to_str().expect("a path is a text"), name)
+        node(&self.path(), name)
+    }
+
+    pub fn path(&self) -> String {
+        self.folder.path().join("domain").to_str().expect("a path is a text").to_owned()
+    }
+
+    /// Until it is dropped, nobody starts a manager.
+    pub fn without_managers(&self) -> File {
+        let folder = File::open(self.folder.path()).expect("it is there");
+        flock(&folder, FlockOperation::LockExclusive).expect("it can be locked");
+        kill_manager(&self.path());
+        folder
     }
 
     /// What is told of it, as long as somebody wants it.
