@@ -48,6 +48,26 @@ async fn no_other_topic_waits_for_a_subscriber_that_keeps_all_and_stands_still()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_subscriber_that_keeps_all_and_stands_still_is_heard_when_it_goes_on() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (_node, still) = standing_still(&robot, "log");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.write("log", "rt/log", "std_msgs/msg/String", &json!({"depth": 0, "patience": 20}));
+    peer.matched("log", 1);
+    until("it is heard", || still.statistics().publishers == 1);
+    // More than there is room for in the domain, and less than there is together with what may wait in the bridge.
+    let (line, times) = (hex(&text("a line")), 1500);
+    peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": times}));
+    until("there is no more room", || robot.channel("log", false).is_some_and(|told| told.messages >= 1024));
+    // As long as it takes to try some of them in vain.
+    std::thread::sleep(Duration::from_secs(1));
+    (0..times).for_each(|_| drop(next(&still)));
+    until("all are counted", || robot.channel("log", false).is_some_and(|told| (told.messages, told.lost) == (times, 0)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_what_is_published_there_all_that_does_not_arrive_is_counted() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };

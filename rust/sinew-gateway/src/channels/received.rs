@@ -430,7 +430,7 @@ impl Drop for Gathers<'_> {
 
 /// Who publishes in this domain what was published elsewhere. Blocks until the manager has agreed.
 pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) -> sinew::Result<Publisher> {
-    // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait. Whoever publishes looks after this time whether it is still to.
+    // Who is to lose nothing here makes who publishes wait; all others never do. After this time a gateway, or a bridge to ROS 2 or Zenoh, looks whether it is still to publish the message; a bridge to ROS 1 loses it.
     let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
     let options =
         PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), memory_budget: MEMORY, ..PublisherOptions::default() };

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use sinew::raw::{Loan, Publisher};
 use tokio::task::AbortHandle;
@@ -15,7 +16,10 @@ use super::qos::Grade;
 use super::types::RosType;
 use crate::bridge::{Look, Waiting};
 use crate::protocol::Offer;
-use crate::ros2::form::{self, Form};
+use crate::ros2::form::{self, Form, Unpublished};
+
+/// Who keeps all, and takes nothing, is asked again so soon: time for whoever closes the topic.
+const AGAIN: Duration = Duration::from_millis(1);
 
 /// Of all messages of a topic that come.
 #[derive(Default)]
@@ -107,8 +111,15 @@ impl Late {
         let task = place.runtime.spawn(async move {
             loop {
                 let message: Vec<u8> = from.next().await;
-                let Some(landing) = to.upgrade() else { return };
-                tokio::task::block_in_place(|| landing.publish(&message));
+                loop {
+                    let Some(landing) = to.upgrade() else { return };
+                    if tokio::task::block_in_place(|| landing.publish_late(&message)) {
+                        break;
+                    }
+                    // Nothing of the landing, which may go meanwhile.
+                    drop(landing);
+                    tokio::time::sleep(AGAIN).await;
+                }
             }
         });
         Late { waiting, task: task.abort_handle(), is_awaited: Arc::default() }
@@ -205,7 +216,7 @@ impl Landing {
                     .lose(lost, || "messages wait for a subscriber that keeps all and does not keep up: the oldest are lost".to_owned());
             }
             (Room::Own(mut own), None) if matches!(self.form, Form::Status) => self.count(form::publish_status(&self.publisher, &mut own)),
-            (Room::Own(own), None) => self.publish(&own),
+            (Room::Own(own), None) => self.count(self.publish(&own)),
         }
     }
 
@@ -229,14 +240,24 @@ impl Landing {
         missing.is_some()
     }
 
-    /// One that has waited.
-    fn publish(&self, message: &[u8]) {
+    /// What stands in memory of its own.
+    fn publish(&self, message: &[u8]) -> Result<usize, Unpublished> {
         let before = self.form.before();
-        let published = self.publisher.loan(before + message.len()).map_err(no_room).and_then(|mut loan| {
-            loan.bytes().get_mut(before..before + message.len()).ok_or("has no room in this domain")?.copy_from_slice(message);
-            self.form.publish(loan, message.len(), &self.ty).map_err(|why| why.to_string())
-        });
-        self.count(published);
+        let mut loan = self.publisher.loan(before + message.len()).map_err(no_room)?;
+        loan.bytes()
+            .get_mut(before..before + message.len())
+            .ok_or_else(|| "has no room in this domain".to_owned())?
+            .copy_from_slice(message);
+        self.form.publish(loan, message.len(), &self.ty)
+    }
+
+    /// One that has waited. False: who keeps all has no room for it yet.
+    fn publish_late(&self, message: &[u8]) -> bool {
+        match self.publish(message) {
+            Err(Unpublished::HeldBack(_)) => return false,
+            published => self.count(published),
+        }
+        true
     }
 
     fn count(&self, published: Result<usize, impl Display>) {
