@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use sinew::raw::{Loan, Publisher};
+use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use super::back_end::Message;
@@ -100,15 +101,16 @@ impl Room {
 struct Late {
     waiting: Arc<Waiting<Vec<u8>>>,
     task: AbortHandle,
-    /// Somebody is to be told when nothing waits any more.
-    is_awaited: Arc<AtomicBool>,
+    /// Tells somebody when nothing waits any more.
+    awaiting: Arc<Mutex<Option<AbortHandle>>>,
+    runtime: Handle,
 }
 
 impl Late {
-    fn new(place: &Place, landing: &Weak<Landing>) -> Late {
+    fn new(runtime: &Handle, landing: &Weak<Landing>) -> Late {
         let waiting = Arc::<Waiting<_>>::default();
         let (from, to) = (Arc::clone(&waiting), Weak::clone(landing));
-        let task = place.runtime.spawn(async move {
+        let task = runtime.spawn(async move {
             loop {
                 let message: Vec<u8> = from.next().await;
                 loop {
@@ -122,13 +124,40 @@ impl Late {
                 }
             }
         });
-        Late { waiting, task: task.abort_handle(), is_awaited: Arc::default() }
+        Late { waiting, task: task.abort_handle(), awaiting: Arc::default(), runtime: runtime.clone() }
     }
+
+    /// Whether there are messages. `look` is called when there are none any more.
+    fn waits(&self, look: &Look) -> bool {
+        if self.waiting.is_settled() {
+            return false;
+        }
+        // Under the lock, so that the task does not say that it is over before it is known.
+        let mut awaiting = lock(&self.awaiting);
+        if awaiting.is_none() {
+            let (waiting, over, look) = (Arc::clone(&self.waiting), Arc::clone(&self.awaiting), Arc::clone(look));
+            let task = self.runtime.spawn(async move {
+                waiting.settled().await;
+                *lock(&over) = None;
+                look();
+            });
+            *awaiting = Some(task.abort_handle());
+        }
+        true
+    }
+}
+
+fn lock(awaiting: &Mutex<Option<AbortHandle>>) -> MutexGuard<'_, Option<AbortHandle>> {
+    awaiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Late {
     fn drop(&mut self) {
         self.task.abort();
+        // It has what waits, and nothing of that is published any more.
+        if let Some(task) = lock(&self.awaiting).take() {
+            task.abort();
+        }
     }
 }
 
@@ -138,7 +167,7 @@ impl Landing {
         // Its publisher waits for who is slow.
         let is_late = plan.offer.depth == 0;
         Arc::new_cyclic(|landing| Landing {
-            late: is_late.then(|| Late::new(place, landing)),
+            late: is_late.then(|| Late::new(&place.runtime, landing)),
             publisher: plan.publisher,
             name: plan.name.to_owned(),
             offer: plan.offer,
@@ -159,16 +188,7 @@ impl Landing {
 
     /// Whether messages wait for subscribers here. `look` is called when none does any more.
     pub fn waits(&self, look: &Look) -> bool {
-        let Some(late) = self.late.as_ref().filter(|late| !late.waiting.is_settled()) else { return false };
-        if !late.is_awaited.swap(true, Ordering::Relaxed) {
-            let (waiting, is_awaited, look) = (Arc::clone(&late.waiting), Arc::clone(&late.is_awaited), Arc::clone(look));
-            self.place.runtime.spawn(async move {
-                waiting.settled().await;
-                is_awaited.store(false, Ordering::Relaxed);
-                look();
-            });
-        }
-        true
+        self.late.as_ref().is_some_and(|late| late.waits(look))
     }
 
     /// Room for a message of so many bytes, and where it begins; else why there is none.
@@ -273,4 +293,25 @@ impl Landing {
 
 fn no_room(why: sinew::Error) -> String {
     format!("has no room in this domain: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_kept_of_what_waits_when_its_topic_is_closed_though_somebody_is_to_be_told_of_it() {
+        let late = Late::new(&Handle::current(), &Weak::new());
+        late.waiting.push(vec![1]);
+        let look: Look = Arc::new(|| ());
+        assert!(late.waits(&look) && late.waits(&look));
+        let waiting = Arc::downgrade(&late.waiting);
+        // Who is to tell of it begins to wait.
+        tokio::task::yield_now().await;
+        drop(late);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(waiting.upgrade().is_none());
+    }
 }
