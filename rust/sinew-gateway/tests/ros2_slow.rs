@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot, hex};
 use common::texts::{STRING, hears_slowly, reliable, text};
-use common::{all, next, until};
+use common::{all, next, rules, until};
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
@@ -47,24 +47,46 @@ async fn no_other_topic_waits_for_a_subscriber_that_keeps_all_and_stands_still()
     assert!(next(&heard).to_vec().starts_with(&text("go")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_waits_for_a_subscriber_that_keeps_all_and_stands_still_is_heard_when_it_goes_on() {
-    let domain = Domain::new();
-    let Some(mut peer) = Peer::new(&domain) else { return };
-    let robot = Robot::new(all(), &domain);
-    let (_node, still) = standing_still(&robot, "log");
+/// A subscriber that stands still, for which [`MORE`] messages of a publisher there wait.
+fn waits_for_who_stands_still(domain: &Domain, robot: &Robot) -> Option<(Peer, Node, Subscriber)> {
+    let mut peer = Peer::new(domain)?;
+    let (node, still) = standing_still(robot, "log");
     peer.ty("std_msgs/msg/String", "string data\n");
     peer.write("log", "rt/log", "std_msgs/msg/String", &json!({"depth": 0, "patience": 20}));
     peer.matched("log", 1);
     until("it is heard", || still.statistics().publishers == 1);
-    // More than there is room for in the domain, and less than there is together with what may wait in the bridge.
-    let (line, times) = (hex(&text("a line")), 1500);
-    peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": times}));
-    until("there is no more room", || robot.channel("log", false).is_some_and(|told| told.messages >= 1024));
+    let line = hex(&text("a line"));
+    peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": MORE}));
+    assert_eq!(peer.ask(&json!({"do": "acknowledged", "id": "log"})), json!(true));
+    until("there is no more room", || log_counts(robot, false).0 >= 1024);
     // As long as it takes to try some of them in vain.
     std::thread::sleep(Duration::from_secs(1));
-    (0..times).for_each(|_| drop(next(&still)));
-    until("all are counted", || robot.channel("log", false).is_some_and(|told| (told.messages, told.lost) == (times, 0)));
+    Some((peer, node, still))
+}
+
+/// More than there is room for in the domain, and less than there is together with what may wait in the bridge.
+const MORE: u32 = 1500;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_subscriber_that_keeps_all_and_stands_still_is_heard_when_it_goes_on() {
+    let domain = Domain::new();
+    let robot = Robot::new(all(), &domain);
+    let Some((_peer, _node, still)) = waits_for_who_stands_still(&domain, &robot) else { return };
+    (0..MORE).for_each(|_| drop(next(&still)));
+    until("all are counted", || log_counts(&robot, false) == (MORE.into(), 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_subscriber_that_keeps_all_when_its_topic_is_closed_is_counted() {
+    let domain = Domain::new();
+    let mut robot = Robot::new(all(), &domain);
+    let Some((_peer, _node, _still)) = waits_for_who_stands_still(&domain, &robot) else { return };
+    let (messages, lost) = log_counts(&robot, false);
+    assert_eq!(lost, 0);
+    robot.settings.rules = rules(r#"{ "topics": { "base_rule": "none" }, "services": { "base_rule": "none" } }"#);
+    robot.bridge.as_ref().expect("it runs").change(&robot.settings);
+    until("it is closed", || robot.channel("log", false).is_none());
+    assert_eq!(log_counts(&robot, false), (messages, u64::from(MORE) - messages));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -219,10 +241,11 @@ fn long_line() -> Vec<u8> {
     text(&"x".repeat(10_000))
 }
 
-/// How it stands with "log" there, also when it is closed: messages, and lost ones.
-fn log_there(robot: &Robot) -> (u64, u64) {
+/// Of "log", also when it is closed: messages, and lost ones.
+fn log_counts(robot: &Robot, outgoing: bool) -> (u64, u64) {
     let channels = robot.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
-    channels.iter().find(|told| told.name == "log" && told.outgoing).map(|told| (told.messages, told.lost)).unwrap_or_default()
+    let told = channels.iter().find(|told| told.name == "log" && told.outgoing == outgoing);
+    told.map(|told| (told.messages, told.lost)).unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,15 +262,15 @@ async fn what_waits_for_who_keeps_all_when_its_publisher_goes_arrives_or_is_coun
     };
     until("nothing more fits", || {
         let published = say(50);
-        until("all are sent, or lost", || log_there(&robot).0 + log_there(&robot).1 == published);
-        log_there(&robot).1 > 0
+        until("all are sent, or lost", || log_counts(&robot, true).0 + log_counts(&robot, true).1 == published);
+        log_counts(&robot, true).1 > 0
     });
     // More than DDS lets go of in the time that there is for it.
     let published = say(200);
     drop(lines);
     until("it is closed", || robot.channel("log", true).is_none());
     idle.ask(&json!({"do": "wake", "id": "log"}));
-    let (mut arrived, (_, lost)) = (0, log_there(&robot));
+    let (mut arrived, (_, lost)) = (0, log_counts(&robot, true));
     until("the rest arrives", || {
         arrived += idle.so_far("log").len() as u64;
         // What lay between the two programs arrives though nobody had told that it does.
@@ -263,7 +286,7 @@ async fn what_waits_in_dds_for_who_keeps_all_when_its_publisher_goes_arrives() {
     let Some(mut idle) = idle_reader(&domain, &lines) else { return };
     for published in 1..=900 {
         lines.publish(&[&long_line()]).expect("it is published");
-        until("it is sent", || published % 50 > 0 || log_there(&robot) == (published, 0));
+        until("it is sent", || published % 50 > 0 || log_counts(&robot, true) == (published, 0));
     }
     drop(lines);
     // Whatever is there no more when all was taken is gone by then.
@@ -271,7 +294,7 @@ async fn what_waits_in_dds_for_who_keeps_all_when_its_publisher_goes_arrives() {
     idle.ask(&json!({"do": "wake", "id": "log"}));
     assert_eq!(idle.streams("log", 900).len(), 900);
     until("it is closed", || robot.channel("log", true).is_none());
-    assert_eq!(log_there(&robot).1, 0);
+    assert_eq!(log_counts(&robot, true).1, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -267,6 +267,11 @@ impl Channel for Inlet {
         note(&mut self.refused, refused);
     }
 
+    fn give_up(&mut self) {
+        let before = self.before.iter().map(|(intake, _)| intake);
+        self.intakes.iter().chain(before).filter_map(Intake::landing).for_each(|landing| landing.give_up());
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let landings: Vec<&Landing> = self.intakes.iter().filter_map(|intake| intake.landing().map(Arc::as_ref)).collect();
         let ghosts = || landings.iter().map(|landing| (&landing.offer, landing.publisher.statistics().subscribers));

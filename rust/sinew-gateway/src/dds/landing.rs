@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sinew::raw::{Loan, Publisher};
 use tokio::runtime::Handle;
@@ -21,6 +21,9 @@ use crate::ros2::form::{self, Form, Unpublished};
 
 /// Who keeps all, and takes nothing, is asked again so soon: time for whoever closes the topic.
 const AGAIN: Duration = Duration::from_millis(1);
+
+/// For the one that is about to be published when its topic is to be closed, and to count the others.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Of all messages of a topic that come.
 #[derive(Default)]
@@ -101,6 +104,8 @@ impl Room {
 struct Late {
     waiting: Arc<Waiting<Vec<u8>>>,
     task: AbortHandle,
+    /// The topic is about to be closed.
+    is_given_up: AtomicBool,
     /// Tells somebody when nothing waits any more.
     awaiting: Arc<Mutex<Option<AbortHandle>>>,
     runtime: Handle,
@@ -124,7 +129,7 @@ impl Late {
                 }
             }
         });
-        Late { waiting, task: task.abort_handle(), awaiting: Arc::default(), runtime: runtime.clone() }
+        Late { waiting, task: task.abort_handle(), is_given_up: AtomicBool::default(), awaiting: Arc::default(), runtime: runtime.clone() }
     }
 
     /// Whether there are messages. `look` is called when there are none any more.
@@ -184,6 +189,16 @@ impl Landing {
     /// Whether others have what comes, too, which is then left to them.
     pub fn yields(&self, yields: bool) {
         self.yields.store(yields, Ordering::Relaxed);
+    }
+
+    /// What waits for subscribers here is lost, and counted. Blocks for a moment.
+    pub fn give_up(&self) {
+        let Some(late) = &self.late else { return };
+        late.is_given_up.store(true, Ordering::Relaxed);
+        let until = Instant::now() + PATIENCE;
+        while !late.waiting.is_settled() && Instant::now() < until {
+            std::thread::sleep(AGAIN);
+        }
     }
 
     /// Whether messages wait for subscribers here. `look` is called when none does any more.
@@ -273,6 +288,10 @@ impl Landing {
 
     /// One that has waited. False: who keeps all has no room for it yet.
     fn publish_late(&self, message: &[u8]) -> bool {
+        if self.late.as_ref().is_some_and(|late| late.is_given_up.load(Ordering::Relaxed)) {
+            self.counts.lose(1, || format!("'{}' is closed while messages wait for a subscriber that keeps all: they are lost", self.name));
+            return true;
+        }
         match self.publish(message) {
             Err(Unpublished::HeldBack(_)) => return false,
             published => self.count(published),
