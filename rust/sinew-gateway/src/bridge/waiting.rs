@@ -60,6 +60,7 @@ impl<T: Weighs> Waiting<T> {
             let Some(oldest) = queue.messages.pop_front() else { break };
             queue.bytes -= oldest.weight();
             queue.lost += 1;
+            queue.settled += 1;
             lost.push(oldest);
         }
         queue.bytes += size;
@@ -170,6 +171,16 @@ mod tests {
         assert_eq!((settled.as_mut().now_or_never(), waiting.is_settled(), waiting.lost()), (Some(()), true, 2), "one was done with");
         waiting.push(vec![4]);
         assert_eq!(waiting.next().await, [4]);
+    }
+
+    #[tokio::test]
+    async fn what_there_was_no_room_for_is_lost_once_also_where_the_rest_is_given_up() {
+        let waiting = Waiting::default();
+        waiting.push(vec![0; 2]);
+        waiting.next().await;
+        let lost = (0..MOST + 3).flat_map(|_| waiting.push(vec![1; 2])).count();
+        waiting.give_up();
+        assert_eq!((lost, waiting.lost()), (3, 1 + MOST as u64 + 3), "one was in hand");
     }
 
     #[tokio::test]
