@@ -4,44 +4,103 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "session/counters.hpp"
 #include "session/io/trust.hpp"
+#include "shm/layout.hpp"
 #include "tests/system/foreign.hpp"
+#include "tests/system/restarts.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
 
 namespace sinew::system {
 namespace {
 
-// Five hundred subscribers, or publishers, that meet whoever is there and do nothing more.
-ROLE(foreign_crowd) {
-  become_stranger();
-  Stranger stranger("crowd");
-  std::vector<os::Fd> pairs;
-  wire::Window window;  // all publishers name that of the first: the thread sanitizer leaves room for 256
-  say("here");
-  next_order();
-  for (std::uint64_t id = 1; id <= 500; ++id) {
-    if (arguments.at(0) == "subscribes") {
-      stranger.manager.send(wire::RegisterSubscriber{id, "topic", Stranger::type<Sample>(), {.depth = 8}});
+/// Subscribers, or publishers, by hand, one after the other.
+class Crowd {
+ public:
+  explicit Crowd(const Arguments& arguments) : subscribes_(arguments.at(0) == "subscribes") {
+    shm::initialise(ring_.as<shm::RingLayout>());
+  }
+  /// One more, and its end of the pair with the only one that there is to meet.
+  Talk meet() {
+    if (subscribes_) {
+      stranger_.manager.send(wire::RegisterSubscriber{++last_id_, "topic", Stranger::type<Sample>(), {.depth = 8}});
     } else {
-      stranger.manager.send(wire::RegisterPublisher{id, "topic", Stranger::type<Sample>(), {.depth = 8}, 0, 0, wire::Ghost::no, 0, window});
+      stranger_.manager.send(
+          wire::RegisterPublisher{++last_id_, "topic", Stranger::type<Sample>(), {.depth = 8}, 0, 0, wire::Ghost::no, 0, window_});
     }
-    while (pairs.size() < id) {
-      const auto message = stranger.manager.receive();
+    for (;;) {
+      const auto message = stranger_.manager.receive();
       require(message.has_value(), "the manager ends the session");
-      if (const auto* const registered = std::get_if<wire::PublisherRegistered>(&*message)) window = registered->window;
-      if (stranger.manager.descriptors.empty()) continue;  // it is registered
-      pairs.push_back(std::move(stranger.manager.descriptors[0]));
+      if (const auto* const registered = std::get_if<wire::PublisherRegistered>(&*message)) window_ = registered->window;
+      if (stranger_.manager.descriptors.empty()) continue;  // it is registered
+      Talk pair(std::move(stranger_.manager.descriptors[0]));
       const auto* const publisher = std::get_if<wire::ConnectSubscriber>(&*message);
-      stranger.manager.send(wire::ConnectTaken{publisher ? publisher->connection : std::get<wire::ConnectPublisher>(*message).connection});
+      stranger_.manager.send(wire::ConnectTaken{publisher ? publisher->connection : std::get<wire::ConnectPublisher>(*message).connection});
+      return pair;
     }
   }
+  /// What makes it one that is served, or heard, where there is a place.
+  void begin(Talk& pair) {
+    if (subscribes_) {
+      pair.send(wire::AttachForeign{});
+    } else {
+      pair.send(wire::Ring{static_cast<std::uint32_t>(ring_.mapping.size()), 1}, {ring_.file.get()});
+    }
+  }
+  /// For one that has begun: whether it was turned away.
+  bool is_left(Talk& pair) const {
+    while (const auto message = pair.receive()) {
+      if (subscribes_ && std::holds_alternative<wire::Ring>(*message)) return false;
+      if (std::holds_alternative<wire::ErrorText>(*message)) return true;
+    }
+    return true;
+  }
+
+ private:
+  const bool subscribes_;
+  Stranger stranger_{"crowd"};
+  wire::Window window_;  // all publishers name that of the first: the thread sanitizer leaves room for 256
+  std::uint64_t last_id_ = 0;
+  Page ring_{(sizeof(shm::RingLayout) + 4095) / 4096 * 4096};
+};
+
+// Five hundred that meet whoever is there and do nothing more.
+ROLE(foreign_crowd) {
+  become_stranger();
+  Crowd crowd(arguments);
+  std::vector<Talk> pairs;
+  say("here");
+  next_order();
+  for (int i = 0; i < 500; ++i) pairs.push_back(crowd.meet());
   say("met");
+  until_finished();
+}
+
+// As many as are served, the last of them behind forty that wait for nothing, as pairs do that stand already where all are introduced again; then one of the forty.
+ROLE(foreign_crowd_that_begins) {
+  become_stranger();
+  Crowd crowd(arguments);
+  std::vector<Talk> pairs, idle;
+  while (pairs.size() < session::most_strangers) {
+    if (pairs.size() + 1 == session::most_strangers) {
+      while (idle.size() < 40) idle.push_back(crowd.meet());
+    }
+    pairs.push_back(crowd.meet());
+    crowd.begin(pairs.back());
+    if (arguments.at(0) == "subscribes") require(!crowd.is_left(pairs.back()), "one of those that have a place is not served");
+  }
+  say("met");
+  next_order();
+  crowd.begin(idle[0]);
+  require(crowd.is_left(idle[0]), "there is a place for one more");
+  say("no more");
   until_finished();
 }
 
@@ -62,7 +121,7 @@ TEST_F(Foreign, ACrowdOfSubscribersOfAnotherUserTakesNoMoreDescriptorsThanItsSha
   const std::size_t before = descriptors_of(::getpid());
   crowd.order("come");
   crowd.expect("met");
-  EXPECT_TRUE(eventually([&] { return descriptors_of(::getpid()) <= before + session::most_strangers; }));
+  EXPECT_TRUE(eventually([&] { return descriptors_of(::getpid()) <= before + session::most_strangers_met; }));
   auto own = viewer->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   publish_in_place(*publisher, 1, 1, 1000);
@@ -86,7 +145,7 @@ TEST_F(Foreign, ACrowdOfPublishersOfAnotherUserTakesNoMoreDescriptorsThanItsShar
   crowd.order("come");
   crowd.expect("met");
   // And what comes of them is counted.
-  const std::size_t most = before + session::most_strangers + session::most_counter_files;
+  const std::size_t most = before + session::most_strangers_met + session::most_counter_files;
   EXPECT_TRUE(eventually([&] { return descriptors_of(::getpid()) <= most; }));
   auto own = camera->create_publisher<Sample>("topic");
   await_subscribers(*own, 1);
@@ -95,12 +154,95 @@ TEST_F(Foreign, ACrowdOfPublishersOfAnotherUserTakesNoMoreDescriptorsThanItsShar
   Child late("foreign_publisher");
   EXPECT_TRUE(eventually([&] {
     const auto is_turned_away = [](const DomainPair& pair) { return pair.why.find("are the most") != std::string::npos; };
-    return std::ranges::count_if(camera->domain_state().pairs, is_turned_away) == 500 - 64 + 1;
+    return std::ranges::count_if(camera->domain_state().pairs, is_turned_away) == 500 - 128 + 1;
   })) << "who looks is told why";
   crowd.end();
   EXPECT_TRUE(take_soon(*subscriber));
   for (int n = 0; n < 20; ++n) late.order("next");
   late.end();
+}
+
+TEST_F(Foreign, ASubscriberOfAnotherUserThatDoesNotBeginTakesNoPlaceOfOneThatDoes) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  Child crowd("foreign_crowd_that_begins", {"subscribes"});
+  crowd.expect("met");
+  await_subscribers(*publisher, session::most_strangers);
+  crowd.order("one more");
+  crowd.expect("no more");
+  EXPECT_EQ(publisher->statistics().subscribers, session::most_strangers);
+  Child late("one_more_subscriber");
+  late.expect("waits");
+  crowd.end();
+  await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 1000);
+  late.end();
+}
+
+TEST_F(Foreign, APublisherOfAnotherUserThatDoesNotBeginTakesNoPlaceOfOneThatDoes) {
+  auto node = Node::create("viewer");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  Child crowd("foreign_crowd_that_begins", {"publishes"});
+  crowd.expect("met");
+  EXPECT_TRUE(eventually([&] { return subscriber->statistics().publishers == session::most_strangers; }));
+  crowd.order("one more");
+  crowd.expect("no more");
+  EXPECT_EQ(subscriber->statistics().publishers, session::most_strangers);
+  crowd.end();
+  Child late("foreign_publisher");
+  EXPECT_TRUE(take_soon(*subscriber));
+  for (int n = 0; n < 20; ++n) late.order("next");
+  late.end();
+}
+
+class ForeignRestarts : public WithRestarts<Foreign> {};
+
+bool are_all_connected(const DomainState& state) {
+  return state.pairs.size() == session::most_strangers && std::ranges::all_of(state.pairs, &DomainPair::connected);
+}
+
+ROLE(as_many_as_are_served) {
+  become_stranger();
+  auto node = Node::create("crowd");
+  std::vector<std::shared_ptr<Subscriber<Sample>>> all;
+  while (all.size() < session::most_strangers) all.push_back(node->create_subscriber<Sample>("topic"));
+  require(eventually([&] { return std::ranges::all_of(all, [](const auto& each) { return each->statistics().publishers == 1; }); }),
+          "one of them is not served");
+  say("served");
+  next_order();
+  all.pop_back();
+  until_finished();
+}
+
+ROLE(publisher_for_a_crowd) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  say("here");
+  next_order();
+  await_subscribers(*publisher, session::most_strangers);
+  publish_in_place(*publisher, 1, 1, 1000);
+  until_finished();
+}
+
+TEST_F(ForeignRestarts, WhoIsServedIsNotTurnedAwayWhenTheNextManagerIntroducesAllAgain) {
+  auto node = Node::create("viewer");
+  Child camera("publisher_for_a_crowd");
+  camera.expect("here");
+  Child crowd("as_many_as_are_served");
+  crowd.expect("served");
+  kill_manager();
+  EXPECT_TRUE(eventually([&] { return are_all_connected(node->domain_state()); }));
+  Child late("one_more_subscriber");
+  late.expect("waits");
+  EXPECT_TRUE(eventually([&] { return !are_all_connected(node->domain_state()); }));
+  EXPECT_TRUE(eventually([&] { return camera.errors().find("node 'stranger' of another user is not served") != std::string::npos; }));
+  EXPECT_EQ(camera.errors().find("node 'crowd' of another user"), std::string::npos) << camera.errors();
+  crowd.order("one goes");
+  EXPECT_TRUE(eventually([&] { return are_all_connected(node->domain_state()); }));
+  camera.order("publish");
+  late.end();
+  crowd.end();
+  camera.end();
 }
 
 }  // namespace

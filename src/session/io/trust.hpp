@@ -16,8 +16,10 @@ bool is_own_user(uid_t user) noexcept;
 /// the manager. Throws Violation when the sender is another user, or one that this user namespace has no number for.
 void require_user(const std::optional<os::Credentials>& credentials, bool same);
 
-/// So many connections with other users has a publisher, or a subscription, at a time: each takes descriptors of this process, and time of whoever publishes.
+/// So many readers, or publishers, of other users has a publisher, or a subscription, at a time: each takes descriptors of this process, and time of whoever publishes.
 inline constexpr std::size_t most_strangers = 64;
+/// And so many connections, with those that have yet to begin: whoever is served is introduced again now and then, and so is whoever closes what it is given, and neither may take the place of one who waits.
+inline constexpr std::size_t most_strangers_met = 2 * most_strangers;
 /// Why `peer` is no more of them; `goes_on` says what it is not.
 std::string too_many_strangers(const std::string& peer, const char* goes_on, const std::string& topic);
 

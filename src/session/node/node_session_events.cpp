@@ -7,7 +7,6 @@
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "base/printable.hpp"
-#include "session/io/trust.hpp"
 #include "session/node/manager.hpp"
 #include "session/node/node_session.hpp"
 #include "session/publisher/foreign_end.hpp"
@@ -236,10 +235,8 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     release_window(introduction.window, manager);
     return;
   }
-  if (!introduction.same_user && !subscription->has_room_for_strangers()) {
-    const std::string why = too_many_strangers(introduction.peer, "heard", subscription->topic());
-    if (subscription->turn_stranger_away()) base::log(base::LogLevel::warn, why);
-    tell_path(introduction.connection, wire::Path::none, why.c_str());
+  if (!introduction.same_user && !subscription->has_room_for_stranger()) {
+    tell_path(introduction.connection, wire::Path::none, subscription->turn_stranger_away(introduction.peer).c_str());
     return os::close_connection(std::move(socket));
   }
   std::shared_ptr<SubscriberEnd> end;

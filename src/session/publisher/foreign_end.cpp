@@ -50,6 +50,7 @@ void ForeignEnd::handle(Channel::Input& input) {
     require_user(input.credentials, false);
     publisher->hear(endpoint());
     if (publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
+    if (!publisher->has_place_for(*this)) return ended();
     publisher->start_exporting(shared_from_this());
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
     throw Farewell("it says: " + base::printable(error->text));

@@ -28,6 +28,8 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   /// Closes the socket. On the loop's thread.
   void stop() { channel_.unwatch(); }
 
+  /// It wants to be served, as one that is a second connection with the same reader never does. On the loop's thread.
+  bool has_asked() const noexcept { return asked_; }
   bool is_attached() const noexcept { return attached_; }
   const std::string& peer() const noexcept { return introduction_.peer; }
   const wire::Qos& asked() const noexcept { return introduction_.qos; }

@@ -184,8 +184,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void made_space() noexcept;
 
   // --- for ForeignEnd, on the loop's thread ---
-  /// False also when there are most_strangers.
+  /// False also when there are most_strangers_met.
   bool add_connecting(const std::shared_ptr<ForeignEnd>& end);
+  /// Whether this one, which has asked, is not more than most_strangers that have.
+  bool has_place_for(const ForeignEnd& end);
   /// Sends it the export's ring and chunks; some turns of the loop later, when there is a history to be exported. From then on frames are exported.
   void start_exporting(const std::shared_ptr<ForeignEnd>& end);
   /// Calls use(export, newest frame in it) with what is exported to this reader, under the mutex.
@@ -312,6 +314,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void came_locked();
   /// After a connection has left, or was taken out.
   void left_locked();
+  std::size_t strangers_locked() const noexcept;
+  void turn_away(const ForeignEnd& end, const char* goes_on);
   void count_readers_locked() noexcept;
   void write_missing_pieces_locked(KeptFrames& frames, std::uint64_t from);
   void announce_changes_locked();
@@ -368,7 +372,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::int64_t next_look_ = 0;  // for chunks that may go
   // What readers had yet to unmap, in bytes, when they were waited for in vain; 0 when they have unmapped something since.
   std::size_t not_unmapped_in_time_ = 0;
-  std::vector<std::shared_ptr<ForeignEnd>> foreign_;    // no more than most_strangers
+  std::vector<std::shared_ptr<ForeignEnd>> foreign_;    // no more than most_strangers_met
   bool turns_strangers_away_ = false;                   // some that would have been more, and are met again when one of these goes
   std::unique_ptr<Export> export_;                      // made for the first of them
   std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each

@@ -285,17 +285,38 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
 }
 
 bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
-  std::unique_lock lock(mutex_);
-  if (closed_) return false;
-  if (foreign_.size() < most_strangers) {
-    foreign_.push_back(end);
-    count_readers_locked();
-    return true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return false;
+    if (foreign_.size() < most_strangers_met) {
+      foreign_.push_back(end);
+      count_readers_locked();
+      return true;
+    }
   }
-  const bool was_said = std::exchange(turns_strangers_away_, true);
-  lock.unlock();
-  if (!was_said) base::log(base::LogLevel::warn, too_many_strangers(end->peer(), "served", topic()));
+  turn_away(*end, "introduced");
   return false;
+}
+
+std::size_t Publisher::strangers_locked() const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(foreign_, [](const auto& end) { return end->has_asked(); }));
+}
+
+bool Publisher::has_place_for(const ForeignEnd& end) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (strangers_locked() <= most_strangers) return true;
+  }
+  turn_away(end, "served");
+  return false;
+}
+
+void Publisher::turn_away(const ForeignEnd& end, const char* goes_on) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(turns_strangers_away_, true)) return;
+  }
+  base::log(base::LogLevel::warn, too_many_strangers(end.peer(), goes_on, topic()));
 }
 
 void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
@@ -311,7 +332,8 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const bool was_there = std::erase(foreign_, end) > 0;
   count_readers_locked();
   if (was_there && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
-  if (was_there && std::exchange(turns_strangers_away_, false)) meet_readers_again();
+  // Not while all places are taken, as when one goes that found them so: all would be met again, and it would come and go again, for ever.
+  if (was_there && strangers_locked() < most_strangers && std::exchange(turns_strangers_away_, false)) meet_readers_again();
   status_.raise();
 }
 

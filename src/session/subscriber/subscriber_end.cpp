@@ -113,6 +113,7 @@ void SubscriberEnd::read(const os::Poller::Event& event, std::int64_t longest) {
       auto input = channel_.receive();
       if (!input) break;
       handle(*input);
+      if (hung_up()) return;
       if (os::now_ns() >= end) break;
     }
     answer_chunk();
@@ -201,6 +202,12 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   if (message.size < sizeof(shm::RingLayout)) throw Violation("the ring is too small");
   if (message.start == 0) throw Violation("sequences start at 1");
   if (message.start > last_sequence) throw Violation("no publisher has published so many messages");
+  const auto subscription = subscription_.lock();
+  if (is_foreign() && subscription && !subscription->has_room_for_stranger(this)) {
+    const std::string why = subscription->turn_stranger_away(peer());
+    channel_.complain(why.c_str());
+    return hang_up(why.c_str());
+  }
   Attached attached = attach_mapping(memfd, message.size, std::nullopt, access());
   if (attached.violation) throw Violation("the ring: " + attached.why);
   if (!attached.mapping) throw Shortage("the ring cannot be mapped: " + attached.why);
@@ -212,7 +219,6 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   quota_ = message.quota;
   claims_->advance_cursor(message.start - 1);
   history_end_ = claims_->head();
-  const auto subscription = subscription_.lock();
   if (subscription && follows_ > 0) {
     // Anew: who takes may have been about to take one more of the connection before this.
     follows_ = std::max(follows_, subscription->decided_of(introduction_.identity));
@@ -244,17 +250,6 @@ void SubscriberEnd::read_pieces(const std::string& why) {
 
 std::uint64_t SubscriberEnd::most_pieces() const noexcept {
   return introduction_.same_user ? most_local_pieces : 1;  // M40
-}
-
-std::string SubscriberEnd::why_not_in_place() const {
-  const std::lock_guard lock(chunks_mutex_);
-  return why_not_in_place_;
-}
-
-std::uint64_t SubscriberEnd::held() const noexcept {
-  std::uint64_t held = 0;
-  if (serving_.load(std::memory_order_acquire)) claims_->for_each_held([&](std::uint32_t) { ++held; });  // sync: SERVING (with on_ring)
-  return held;
 }
 
 // --- data --------------------------------------------------------------------------------------------------------------------------

@@ -16,6 +16,17 @@ MatchedPublisher SubscriberEnd::matched() const {
           .held = held()};
 }
 
+std::string SubscriberEnd::why_not_in_place() const {
+  const std::lock_guard lock(chunks_mutex_);
+  return why_not_in_place_;
+}
+
+std::uint64_t SubscriberEnd::held() const noexcept {
+  std::uint64_t held = 0;
+  if (serving_.load(std::memory_order_acquire)) claims_->for_each_held([&](std::uint32_t) { ++held; });  // sync: SERVING (with on_ring)
+  return held;
+}
+
 void SubscriberEnd::count_losses(SubscriberStatistics& into) const noexcept {
   into.missed += ack_->missed.load(std::memory_order_relaxed);
   into.withdrawn += counts().withdrawn.load(std::memory_order_relaxed);

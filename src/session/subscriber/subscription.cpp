@@ -110,10 +110,22 @@ bool Subscription::is_served_by(std::uint64_t endpoint) const {
   return std::ranges::any_of(ends, has_it);
 }
 
-bool Subscription::has_room_for_strangers() const noexcept {
-  const auto is_one = [](const auto& end) { return end->is_foreign() && !end->hung_up(); };
+// Who has yet to serve takes no place of those who do: a publisher that is full never will, and would keep out one that has room.
+bool Subscription::has_room_for_stranger(const SubscriberEnd* one) const noexcept {
+  std::size_t met = 0, heard = 0;
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(connections_.ends, is_one)) < most_strangers;
+  for (const auto& end : connections_.ends) {
+    if (end.get() == one || !end->is_foreign() || end->hung_up()) continue;
+    ++met;
+    if (end->is_served()) ++heard;
+  }
+  return heard < most_strangers && met < most_strangers_met;
+}
+
+std::string Subscription::turn_stranger_away(const std::string& peer) {
+  std::string why = too_many_strangers(peer, "heard", topic());
+  if (!turns_strangers_away_.exchange(true, std::memory_order_relaxed)) base::log(base::LogLevel::warn, why);
+  return why;
 }
 
 template <class Connection>

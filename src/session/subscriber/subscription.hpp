@@ -81,12 +81,12 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   std::uint64_t take_untold_of(std::uint64_t publisher) noexcept;
   /// There is a connection with a publisher of this endpoint, as Publisher::serves(). On the loop's thread.
   bool is_served_by(std::uint64_t endpoint) const;
-  /// Whether one more publisher of another user may come, of whom there are no more than most_strangers at a time. On the loop's thread.
-  bool has_room_for_strangers() const noexcept;
-  /// One does not come, for want of that. True for the first of them.
-  bool turn_stranger_away() noexcept { return !turns_strangers_away_.exchange(true, std::memory_order_relaxed); }
-  /// One that was there is gone. True when some were turned away, which are to be introduced again.
-  bool stranger_went() noexcept { return turns_strangers_away_.exchange(false, std::memory_order_relaxed); }
+  /// Whether one more publisher of another user may come, or `one` that is there begin, beside no more than most_strangers that serve and most_strangers_met in all.
+  bool has_room_for_stranger(const SubscriberEnd* one = nullptr) const noexcept;
+  /// This one does not come, for want of that; why.
+  std::string turn_stranger_away(const std::string& peer);
+  /// One that was there is gone. True when there is room for some that were turned away, which are to be introduced again.
+  bool stranger_went() noexcept { return has_room_for_stranger() && turns_strangers_away_.exchange(false, std::memory_order_relaxed); }
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }
