@@ -25,7 +25,8 @@ namespace {
 class Crowd {
  public:
   explicit Crowd(const Arguments& arguments) : subscribes_(arguments.at(0) == "subscribes") {
-    shm::initialise(ring_.as<shm::RingLayout>());
+    for (Page* const ring : {&ring_, &impossible_}) shm::initialise(ring->as<shm::RingLayout>());
+    impossible_.as<shm::RingLayout>().header.head.store(~std::uint64_t{0});
   }
   /// One more, and its end of the pair with the only one that there is to meet.
   Talk meet() {
@@ -46,12 +47,13 @@ class Crowd {
       return pair;
     }
   }
-  /// What makes it one that is served, or heard, where there is a place.
-  void begin(Talk& pair) {
+  /// What makes it one that is served, or heard, where there is a place. `lies`: with a ring whose head cannot be.
+  void begin(Talk& pair, bool lies = false) {
     if (subscribes_) {
       pair.send(wire::AttachForeign{});
     } else {
-      pair.send(wire::Ring{static_cast<std::uint32_t>(ring_.mapping.size()), 1}, {ring_.file.get()});
+      const Page& ring = lies ? impossible_ : ring_;
+      pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
     }
   }
   /// For one that has begun: whether it was turned away.
@@ -68,7 +70,7 @@ class Crowd {
   Stranger stranger_{"crowd"};
   wire::Window window_;  // all publishers name that of the first: the thread sanitizer leaves room for 256
   std::uint64_t last_id_ = 0;
-  Page ring_{(sizeof(shm::RingLayout) + 4095) / 4096 * 4096};
+  Page ring_{(sizeof(shm::RingLayout) + 4095) / 4096 * 4096}, impossible_{ring_.mapping.size()};
 };
 
 // Five hundred that meet whoever is there and do nothing more.
@@ -193,6 +195,36 @@ TEST_F(Foreign, APublisherOfAnotherUserThatDoesNotBeginTakesNoPlaceOfOneThatDoes
   EXPECT_TRUE(take_soon(*subscriber));
   for (int n = 0; n < 20; ++n) late.order("next");
   late.end();
+}
+
+// One that publishes what cannot be, among as many as are heard.
+ROLE(foreign_crowd_with_a_liar) {
+  become_stranger();
+  Crowd crowd({"publishes"});
+  std::vector<Talk> pairs;
+  while (pairs.size() < session::most_strangers) {
+    pairs.push_back(crowd.meet());
+    crowd.begin(pairs.back(), pairs.size() == session::most_strangers);
+  }
+  say("met");
+  until_finished();
+}
+
+TEST_F(Foreign, InThePlaceOfAPublisherThatSaysWhatCannotBeAnotherOneIsHeard) {
+  auto node = Node::create("viewer"), camera = Node::create("camera");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  Child crowd("foreign_crowd_with_a_liar");
+  crowd.expect("met");
+  EXPECT_TRUE(eventually([&] { return subscriber->statistics().publishers == session::most_strangers; }));
+  Child late("foreign_publisher");
+  EXPECT_TRUE(eventually([&] {
+    const auto is_turned_away = [](const DomainPair& pair) { return pair.why.find("are the most") != std::string::npos; };
+    return std::ranges::any_of(camera->domain_state().pairs, is_turned_away);
+  }));
+  EXPECT_TRUE(take_soon(*subscriber));
+  for (int n = 0; n < 20; ++n) late.order("next");
+  late.end();
+  crowd.end();
 }
 
 class ForeignRestarts : public WithRestarts<Foreign> {};

@@ -156,8 +156,12 @@ void SubscriberEnd::hang_up(const char* why) noexcept {
   if (const auto subscription = subscription_.lock()) {
     subscription->wake();  // to drain what was published before the end
     subscription->status().publishers_changed();
-    if (is_foreign() && subscription->stranger_went()) session_->introduce_again(*subscription);
+    meet_who_waited(*subscription);
   }
+}
+
+void SubscriberEnd::meet_who_waited(Subscription& subscription) const noexcept {
+  if (is_foreign() && subscription.stranger_went()) session_->introduce_again(subscription);
 }
 
 void SubscriberEnd::handle(Channel::Input& input) {
@@ -355,7 +359,10 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
       tell_lost(0);
       hung_up_.store(true, std::memory_order_release);  // sync: HUNG_UP (with hung_up)
-      if (const auto subscription = subscription_.lock()) subscription->status().publishers_changed();
+      if (const auto subscription = subscription_.lock()) {
+        subscription->status().publishers_changed();
+        meet_who_waited(*subscription);
+      }
       return std::nullopt;
     }
     const std::uint64_t reach = std::min<std::uint64_t>(depth == 0 ? shm::ring_capacity : depth, reach_limit_);

@@ -170,6 +170,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void handle(Channel::Input& input);
   void fail(const std::exception& why);
   void hang_up(const char* why) noexcept;
+  /// In the place that this one leaves.
+  void meet_who_waited(Subscription& subscription) const noexcept;
   /// There is nothing behind it for this connection. REQUIRES: it serves.
   std::uint64_t head() const noexcept;
   /// How its messages are read; one that is beyond the quota is copied, whatever this says.
