@@ -34,6 +34,11 @@ Claim::~Claim() {
   spun_->is_claimed_ = false;
 }
 
+std::optional<std::weak_ptr<Node>> Claim::owner_of(Node& node) const {
+  const std::lock_guard lock(spun_->mutex_);
+  return spun_->is_gone_ ? std::nullopt : std::optional(node.weak_from_this());
+}
+
 int Claim::fd() const {
   if (spun_->fd_ < 0) spun_->fd_ = spun_->callbacks_->fd();
   return spun_->fd_;
@@ -94,6 +99,20 @@ struct SingleThreadedExecutor::Impl {
   bool is_to_end() const noexcept {
     return is_cancelled.load(std::memory_order_acquire) || !ok();  // sync: CANCELLED (with cancel)
   }
+  /// Null: it is gone, or goes.
+  static std::shared_ptr<Node> keep_locked(Member& member) {
+    std::shared_ptr<Node> node = member.node.lock();
+    if (!node) return node;
+    const auto owner = member.claim.owner_of(*node);
+    if (!owner) return nullptr;
+    const std::weak_ptr<Node> nobody;
+    // It may have been added before anybody owned it, by a pointer that lives until the last of its destructors: what its callbacks use is gone by then.
+    if (owner->owner_before(nobody) || nobody.owner_before(*owner)) {
+      member.node = *owner;
+      node = owner->lock();
+    }
+    return node;
+  }
   /// Runs what is due of the node, with `ends` saying when it is to stop.
   void dispatch(std::uint64_t key, const std::function<bool()>& ends, std::optional<std::int64_t> only_of = {}) {
     std::shared_ptr<Node> node;  // its callbacks are part of it, so it stays meanwhile
@@ -102,11 +121,10 @@ struct SingleThreadedExecutor::Impl {
       const std::lock_guard lock(mutex);
       const auto found = std::ranges::find(members, key, &Member::key);
       if (found == members.end()) return;
-      node = found->node.lock();
+      node = keep_locked(*found);
       callbacks = found->claim.shared_callbacks();
     }
     if (!node) return remove(key);
-    if (auto owned = node->weak_from_this().lock()) node = std::move(owned);  // it was added before anybody owned it
     const detail::Ends here(ends);
     sinew::detail::ExecutorAccess::dispatch(*callbacks, ends, only_of);
   }

@@ -131,7 +131,9 @@ struct Node::Impl {
     for_clients->set(posted.get());
   }
   ~Impl() {
-    if (!sinew::detail::PublisherCore::in_forked_child()) for_clients->set(nullptr);  // there, whoever has its mutex may not be
+    if (sinew::detail::PublisherCore::in_forked_child()) return;  // whoever has the mutexes may not be there
+    for_clients->set(nullptr);
+    spun->node_goes();
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "sinew/executor.hpp"
@@ -18,12 +19,19 @@ class Spun {
  public:
   Spun(std::string node, std::shared_ptr<Executor> callbacks) : node_(std::move(node)), callbacks_(std::move(callbacks)) {}
 
+  /// The node is not to be looked at any more.
+  void node_goes() {
+    const std::lock_guard lock(mutex_);
+    is_gone_ = true;
+  }
+
  private:
   friend class Claim;
   const std::string node_;
   const std::shared_ptr<Executor> callbacks_;
   std::mutex mutex_;
   bool is_claimed_ = false;  // guarded by mutex_
+  bool is_gone_ = false;     // likewise
   int fd_ = -1;              // of who has claimed it; once made it stays, as it is not to be had inside of a callback
 };
 
@@ -43,6 +51,8 @@ class Claim {
   /// The same, kept alive.
   const std::shared_ptr<Executor>& shared_callbacks() const noexcept { return spun_->callbacks_; }
   bool is_of(const std::shared_ptr<Spun>& spun) const noexcept { return spun_ == spun; }
+  /// Who owns the node, which is `node`, now; nothing: it is gone.
+  std::optional<std::weak_ptr<Node>> owner_of(Node& node) const;
   /// Readable when there is something to run. As long as `callbacks` lives. Throws Error(exhausted).
   int fd() const;
 

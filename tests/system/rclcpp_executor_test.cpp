@@ -58,15 +58,17 @@ TEST_F(Rclcpp, AnExecutorDoesNotKeepNodesAndOneMayEndInItsOwnCallback) {
   const rclcpp::Node again("node");  // the name is free
 }
 
+struct Ticking : rclcpp::Node {
+  Ticking(const std::string& name, rclcpp::executors::SingleThreadedExecutor& executor) : Node(name), by(executor) {
+    by.add_node(get_node_base_interface());
+  }
+  rclcpp::executors::SingleThreadedExecutor& by;
+  int ticks = 0;
+  rclcpp::TimerBase::SharedPtr timer = create_wall_timer(1ns, [this] { ++ticks; });
+};
+
 TEST_F(Rclcpp, ANodeThatNoPointerOwnsYetIsSpunByItsBaseInterface) {
   rclcpp::executors::SingleThreadedExecutor executor;
-  struct Ticking : rclcpp::Node {
-    explicit Ticking(const std::string& name, rclcpp::executors::SingleThreadedExecutor& by) : Node(name) {
-      by.add_node(get_node_base_interface());
-    }
-    int ticks = 0;
-    rclcpp::TimerBase::SharedPtr timer = create_wall_timer(1ms, [this] { ++ticks; });
-  };
   Ticking local("local", executor);
   const auto shared = std::make_shared<Ticking>("shared", executor);
   executor.add_node(shared);
@@ -76,6 +78,21 @@ TEST_F(Rclcpp, ANodeThatNoPointerOwnsYetIsSpunByItsBaseInterface) {
   }));
   executor.remove_node(local.get_node_base_interface());
   EXPECT_TRUE(spin_until(local.get_node_base_interface(), [&, before = local.ticks] { return local.ticks > before; }));
+}
+
+TEST_F(Rclcpp, AndNotOnceThePointersThatHaveOwnedItAreGone) {
+  struct Leaving : Ticking {
+    using Ticking::Ticking;
+    ~Leaving() override {
+      const int before = ticks;
+      by.spin_some();
+      EXPECT_EQ(ticks, before);
+    }
+  };
+  rclcpp::executors::SingleThreadedExecutor executor;
+  std::make_shared<Leaving>("first", executor);
+  const auto node = std::make_shared<Leaving>("second", executor);
+  while (node->ticks == 0) executor.spin_some();
 }
 
 /// Asks for its base interface before anybody owns it.
