@@ -242,8 +242,12 @@ std::optional<LocalArrival> LocalQueue::take_next() {
   give_back(*taken);
   arrival->missed = std::exchange(missed_since_, 0);
   if (not_put_.load(std::memory_order_relaxed) > 0) arrival->missed += not_put_.exchange(0, std::memory_order_relaxed);
-  if (options_.holds_back && waiting() <= capacity_ / 2) made_space_();
+  tell_space();
   return arrival;
+}
+
+void LocalQueue::tell_space() const noexcept {
+  if (options_.holds_back && waiting() <= capacity_ / 2) made_space_();
 }
 
 // From its slot to where it is looked at. A type that can only be copied may find no memory for that: then it is missed.
@@ -256,6 +260,7 @@ void* LocalQueue::take_value(Slot& taken) {
   } catch (const std::bad_alloc&) {
     objects_->destroy(value);
     give_back(taken);
+    tell_space();
     ++missed_since_;
     count_missed(1);
     throw;

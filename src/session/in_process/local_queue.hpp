@@ -148,6 +148,8 @@ class LocalQueue {
   void push_out(std::uint64_t position, Item& into) noexcept;
   Slot* claim() noexcept;
   void give_back(Slot& taken) noexcept;
+  /// To a publisher that waits for it. After give_back().
+  void tell_space() const noexcept;
   std::optional<LocalArrival> take_next();
   void* take_value(Slot& taken);
   void drop_all() noexcept;

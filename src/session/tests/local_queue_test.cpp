@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "session/callbacks/execution_thread.hpp"
 
@@ -44,9 +46,9 @@ class MessageObjects final : public Objects {
 
 class LocalQueueOf : public ::testing::TestWithParam<Buffer> {
  protected:
-  LocalQueue make(std::uint32_t depth) const {
-    return LocalQueue({.buffer = GetParam(), .depth = depth, .holds_back = false, .thinning = {}, .publisher = {}, .subscriber = {}},
-                      counters_->of_pair(1, 2), objects_, std::make_shared<Doorbell>(), [] {});
+  LocalQueue make(std::uint32_t depth, bool holds_back = false, std::function<void()> made_space = [] {}) const {
+    return LocalQueue({.buffer = GetParam(), .depth = depth, .holds_back = holds_back, .thinning = {}, .publisher = {}, .subscriber = {}},
+                      counters_->of_pair(1, 2), objects_, std::make_shared<Doorbell>(), std::move(made_space));
   }
   void put(LocalQueue& queue, std::uint64_t number) const {
     const Message message{number, text_of(number)};
@@ -179,6 +181,15 @@ TEST_P(LocalQueueOfValues, one_that_there_is_no_memory_to_look_at_counts_as_miss
   EXPECT_EQ(arrival->sequence, 7U);
   EXPECT_EQ(arrival->missed, 5U);
   EXPECT_EQ(queue.missed(), 5U);
+}
+
+TEST_P(LocalQueueOfValues, one_that_there_is_no_memory_to_look_at_makes_space_for_a_publisher_that_waits) {
+  int told = 0;
+  LocalQueue queue = make(2, true, [&] { ++told; });
+  put(queue, 1);
+  objects_->moves_fail = true;
+  EXPECT_THROW(queue.take(), std::bad_alloc);
+  EXPECT_EQ(told, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Buffers, LocalQueueOfValues, ::testing::Values(Buffer::value), [](const auto&) { return std::string("value"); });
