@@ -118,6 +118,40 @@ TEST_F(Ending, AChildProcessThatIsAskedToEndDoesNotEndItsParent) {
   rclcpp::shutdown();
 }
 
+/// Forks while a thread has to do with a timer, as spin() has; the child uses and destroys what it has inherited.
+ROLE(forks_beside_a_timer) {
+  const auto node = Node::create("node");
+  const auto timer = std::make_shared<rclcpp::TimerBase>();
+  auto handle = rclcpp::TimerBase::handle(timer);
+  std::atomic<bool> is_inside{false}, is_to_end{false};
+  std::thread other([&] {
+    timer->set([&] {
+      is_inside = true;
+      require(eventually([&] { return is_to_end.load(); }), "the child does not end");
+      return node->create_timer(1s, [] {});
+    });
+  });
+  require(eventually([&] { return is_inside.load(); }), "the thread does not begin");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    handle->cancel();
+    handle->reset();
+    const bool is_cancelled = handle->is_canceled();
+    handle.reset();
+    ::_exit(is_cancelled ? 0 : 1);
+  }
+  int status = 0;
+  const bool has_ended = eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; });
+  if (!has_ended) ::kill(child, SIGKILL);
+  is_to_end = true;
+  other.join();
+  require(has_ended && status == 0, "the child did not end well");
+}
+
+TEST_F(Rclcpp, AForkedChildMayUseAndDestroyATimerThatWasInUse) {
+  Child("forks_beside_a_timer").end();
+}
+
 // --- services --------------------------------------------------------------------------------------------------------------------------
 
 ROLE(adder) {

@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
+#include "sinew/detail/publisher_core.hpp"
 #include "sinew/error.hpp"
 #include "sinew/rclcpp/pointers.hpp"
 #include "sinew/timer.hpp"
@@ -20,15 +22,18 @@ class TimerBase : public Pointers<TimerBase> {
 
   /// No callback until reset(). One that is running goes on.
   void cancel() noexcept {
+    if (is_inert()) return;
     const std::lock_guard lock(mutex_);
     if (timer_) timer_->cancel();
   }
   /// The next callback comes a whole period from now, also after cancel().
   void reset() noexcept {
+    if (is_inert()) return;
     const std::lock_guard lock(mutex_);
     if (timer_) timer_->reset();
   }
   bool is_canceled() const noexcept {
+    if (is_inert()) return true;
     const std::lock_guard lock(mutex_);
     return !timer_ || timer_->is_cancelled();
   }
@@ -47,13 +52,21 @@ class TimerBase : public Pointers<TimerBase> {
       explicit End(std::shared_ptr<TimerBase> of) : timer(std::move(of)) {}
       End(const End&) = delete;
       End& operator=(const End&) = delete;
-      ~End() { timer->end(); }
+      ~End() {
+        if (is_inert()) {
+          new (std::nothrow) std::shared_ptr<TimerBase>(std::move(timer));  // leaked, with the mutex
+        } else {
+          timer->end();
+        }
+      }
     };
     TimerBase* const shown = timer.get();
     return {std::make_shared<End>(std::move(timer)), shown};
   }
 
  private:
+  /// In a forked child: whoever has the mutex may not be there.
+  static bool is_inert() noexcept { return sinew::detail::PublisherCore::in_forked_child(); }
   void end() noexcept {
     std::shared_ptr<sinew::Timer> gone;  // without the lock, which the callback that it waits for may want
     const std::lock_guard lock(mutex_);
