@@ -33,7 +33,7 @@ struct SubscriberOptions {
   /// cannot be read in place is not received, with a line in the log. Delivery::view never reads in place. Delivery::copy copies or decodes every message before it is
   /// handed out: nothing that the publisher's process does later changes it, and holding it keeps none of the publisher's memory.
   /// From publishers of this process nothing, or Delivery::pointer, takes the published object itself; the others treat them as if they were elsewhere. Delivery::pointer takes nothing from other
-  /// processes. Delivery::network throws Error(invalid_argument).
+  /// processes.
   std::optional<Delivery> delivery = {};
   /// What waits here of publishers of this process. Nothing: Buffer::owned for a callback that takes `std::unique_ptr<T>`, else Buffer::shared.
   std::optional<Buffer> buffer = {};
