@@ -32,9 +32,9 @@ pub(crate) use mark::mark;
 pub use network::{Channel, Counted, Look, Network};
 pub(crate) use network::{note, opened, sum};
 pub(crate) use source::{At, Source};
-pub(crate) use waiting::Waiting;
 #[cfg(feature = "zenoh")]
 pub(crate) use waiting::Weighs;
+pub(crate) use waiting::{AGAIN, Waiting};
 
 use crate::config::Settings;
 use crate::domain::{Followed, Looking};

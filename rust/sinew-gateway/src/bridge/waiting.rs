@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -9,6 +10,9 @@ use tokio::sync::Notify;
 const MOST: usize = 1024;
 /// And their bytes, unless it is one message.
 const MOST_BYTES: usize = 64 << 20;
+
+/// Who keeps all, and has no room for a message, is asked again so soon: what comes meanwhile waits behind it.
+pub const AGAIN: Duration = Duration::from_millis(1);
 
 /// What may wait.
 pub trait Weighs {

@@ -15,12 +15,9 @@ use super::network::Place;
 use super::numbers::Numbers;
 use super::qos::Grade;
 use super::types::RosType;
-use crate::bridge::{Look, Waiting};
+use crate::bridge::{AGAIN, Look, Waiting};
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form, Unpublished};
-
-/// Who keeps all, and takes nothing, is asked again so soon: time for whoever closes the topic.
-const AGAIN: Duration = Duration::from_millis(1);
 
 /// For the one that is about to be published when its topic is to be closed, and to count the others.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -14,8 +14,8 @@ use zenoh::sample::{Sample, SampleKind};
 
 use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
-use super::waiting::{AGAIN, Crowded};
-use crate::bridge::{Due, check, connected_ghost};
+use super::waiting::Crowded;
+use crate::bridge::{AGAIN, Due, check, connected_ghost};
 use crate::channels::{Recent, State};
 use crate::peers::printable;
 use crate::protocol::Offer;

@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use zenoh::sample::Sample;
 
 use crate::bridge::{self, Weighs};
-
-/// Who keeps all, and has no room for a message, is asked again so soon: what comes meanwhile waits behind it.
-pub const AGAIN: Duration = Duration::from_millis(1);
 
 /// Of one topic.
 pub type Waiting = bridge::Waiting<Sample>;

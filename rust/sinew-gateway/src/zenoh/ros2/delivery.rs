@@ -13,12 +13,13 @@ use zenoh::sample::{Sample, SampleKind};
 
 use super::attachment::{Attachment, Gid};
 use super::network::Place;
+use crate::bridge::AGAIN;
 use crate::channels::Recent;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form, Unpublished};
 use crate::ros2::qos::Grade;
 use crate::ros2::types::RosType;
-use crate::zenoh::waiting::{AGAIN, Crowded, Waiting};
+use crate::zenoh::waiting::{Crowded, Waiting};
 
 /// Publishers whose messages are counted at a time.
 const MOST_SOURCES: usize = 1024;
