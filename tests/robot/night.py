@@ -48,6 +48,7 @@ GATEWAYS = ("gateway of robot", "gateway of station")
 UNDER_WAY = 1
 # A gateway tells once a second how it stands, or later where it is stopped; and it may have counted so many seconds before it told.
 GATHERING = 0.5
+LOOK = 0.7
 SECTION = """## The worst night
 
 {seconds} s of the robot of [examples/robot](../examples/robot) with its station ([tests/robot/night.py](../tests/robot/night.py)): any process of it is killed or stopped at random, managers, gateways and bridges too, while subscribers keep all that they can of one
@@ -74,7 +75,7 @@ class Night:
         self.launched = {}
         self.kills, self.stops, self.wrong = collections.Counter(), collections.Counter(), []
         # `looked`: what was lost by then is in `lost`.
-        self.lost, self.lost_by, self.looked = 0, collections.Counter(), 0
+        self.lost, self.told_by, self.looked = 0, {}, 0
         self.unknown = []
         self.burning = []
         self.at_dusk, self.weighed = {}, {}
@@ -127,12 +128,21 @@ class Night:
         now = time.monotonic()
         with contextlib.suppress(AssertionError, json.JSONDecodeError, subprocess.TimeoutExpired):  # there may be none
             for status in json.loads(self.stage.run("sinew", "--domain", "station", "--json", "gateway", "status")):
-                lost = sum(channel["lost"] for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat")
-                before = self.lost_by[status["node"]]
-                # A channel that was opened anew counts anew.
-                self.lost += lost - before if lost >= before else lost
-                self.lost_by[status["node"]] = lost
+                beats = [(channel["messages"], channel["lost"]) for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat"]
+                # Of two lives of the robot's gateway, the one that is going; the next one counts anew, and from what it has counted when the other has gone.
+                messages, lost = max(beats, default=(0, 0))
+                before = self.told_by.get(status["node"], (0, 0))
+                is_anew = messages < before[0] or lost < before[1]
+                self.lost += lost if is_anew else lost - before[1]
+                self.told_by[status["node"]] = messages, lost
                 self.looked = now - status["age_ns"] / 1e9 - GATHERING
+
+    def wait(self, seconds):
+        """Looking at the gateways at least once a second, as they tell: what a channel has counted is not seen any more once another one has counted more."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.look_at_gateways()
+            time.sleep(min(left, LOOK))
 
     def burn(self, is_on):
         if is_on and not self.burning:
@@ -151,7 +161,7 @@ class Night:
             # Before, as what a gateway has counted goes with it.
             self.look_at_gateways()
             self.harm()
-            time.sleep(self.chance.uniform(*PAUSE))
+            self.wait(self.chance.uniform(*PAUSE))
             if passed > told + 60:
                 told = passed
                 print(f"{passed:.0f} of {seconds} s: {sum(self.kills.values())} killed, {sum(self.stops.values())} stopped", flush=True)
@@ -159,7 +169,7 @@ class Night:
 
     def dawn(self):
         """All live, and get on, and are as they were at dusk."""
-        time.sleep(CALM)
+        self.wait(CALM)
         self.look_at_gateways()
         for name, launched in self.launched.items():
             if launched.process.poll() is not None:
