@@ -285,7 +285,8 @@ void SingleThreadedExecutor::cancel() {
 
 // One node runs on its own executor, which wakes sooner than one that waits for several.
 void spin(const std::shared_ptr<Node>& node) {
-  const std::shared_ptr<const Node> kept = node;
+  // It may have been asked for before anybody owned it, by a pointer that keeps nothing.
+  const std::shared_ptr<const Node> owned = node->weak_from_this().lock(), kept = owned ? owned : node;
   {
     const detail::Claim claim(detail::spun(*node));
     if (const detail::Spinning spinning(claim.callbacks()); spinning) {
