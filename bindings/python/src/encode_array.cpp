@@ -14,6 +14,29 @@ std::string kind_of(const nb::object& array) {
   return text_of(array.attr("dtype").attr("kind"));
 }
 
+/// The same fields, each of which keeps whatever it is given: NumPy casts to others without a word.
+nb::object unconverted(const nb::object& dtype) {
+  const nb::object names = dtype.attr("names"), subdtype = dtype.attr("subdtype");
+  if (!subdtype.is_none()) return numpy("dtype")(nb::make_tuple(unconverted(subdtype[0]), subdtype[1]));
+  if (names.is_none()) return numpy("dtype")("O");
+  nb::list fields;
+  for (const nb::handle name : names) fields.append(nb::make_tuple(name, unconverted(dtype[name])));
+  return numpy("dtype")(fields);
+}
+
+bool are_integers(const nb::object& kept) {
+  for (const nb::handle each : kept.attr("flat")) {
+    if (!PyLong_Check(each.ptr())) return false;
+  }
+  return true;
+}
+
+/// What was kept so, as the numbers that it is. Of integers on both sides of 2**63 NumPy would make floats.
+nb::object numbers_of(Kind number, const nb::object& kept) {
+  if (number < Kind::float32 && are_integers(kept)) return kept;
+  return numpy("array")(kept.attr("tolist")());
+}
+
 }  // namespace
 
 void Encoder::from_array(const Type& type, const nb::object& array) {
@@ -31,7 +54,8 @@ void Encoder::require_fit(Kind number, const nb::object& array) {
   const nb::object dtype = dtype_of_number(number, false);
   const std::string given = text_of(array.attr("dtype"));
   const bool is_float = number >= Kind::float32;
-  if (std::string("biuf").find(kind) == std::string::npos) fail(given + " does not fit " + kind_name(number));
+  const bool is_exact = kind == "O" && !is_float && are_integers(array);
+  if (!is_exact && std::string("biuf").find(kind) == std::string::npos) fail(given + " does not fit " + kind_name(number));
   if (nb::len(array.attr("ravel")()) == 0) return;
   if (kind == "f" && !is_float) fail("an array of " + given + " does not fit " + kind_name(number) + ": round it, and use astype()");
   if (kind != "f" && is_float) return;  // no integer is beyond them
@@ -108,13 +132,15 @@ void Encoder::assign(const Field& field, const nb::object& loaned, nb::handle va
   const Into into(*this, {&field.name, 0});
   const Type& row = *run_of(*field.type->element, 1).row;
   if (row.is_scalar()) {
-    const nb::object numbers = numpy("asarray")(value);
+    nb::object numbers = numpy("asarray")(value);
+    const bool is_list = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+    if (is_list && kind_of(numbers) == "f") numbers = numbers_of(row.number, numpy("array")(value, numpy("dtype")("O")));
     require_fit(row.number, numbers);
     loaned[nb::ellipsis()] = numbers;
   } else if (nb::hasattr(value, "dtype") && !value.attr("dtype").attr("names").is_none()) {
     assign(row, loaned, numpy("asarray")(value));
   } else {
-    loaned[nb::ellipsis()] = value;
+    assign(row, loaned, numpy("array")(value, unconverted(loaned.attr("dtype"))));
   }
 }
 
@@ -133,8 +159,11 @@ void Encoder::assign(const Type& type, const nb::object& target, const nb::objec
     const Type* of = field.type.get();
     while (of->kind == Kind::array) of = of->element.get();
     if (of->is_scalar()) {
-      require_fit(of->number, source[name]);
-      target[name] = source[name];
+      const nb::object given = source[name];
+      const nb::object numbers = kind_of(given) == "O" ? numbers_of(of->number, given) : given;
+      if (!numbers.attr("shape").equal(given.attr("shape"))) fail(std::string("a sequence does not fit ") + kind_name(of->number));
+      require_fit(of->number, numbers);
+      target[name] = numbers;
     } else {
       assign(*of, target[name], source[name]);
     }

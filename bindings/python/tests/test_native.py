@@ -286,16 +286,40 @@ class Loans(Nodes):
                 ("points", high, r"^points\.x: 1e\+300 does not fit float32$"),
                 ("points", other, "^points: t/P has no field 'y'"),
                 ("points", np.zeros(3, [("q", "u1")]), r"^points\.q: an array of the shape \(\) does not fit uint8\[2\]$"),
+                ("points", [(1e300, 5, (1, 2))] * 3, r"^points\.x: 1e\+300 does not fit float32$"),
+                ("points", [(1, 5.5, (1, 2))] * 3, r"^points\.n: an array of float64 does not fit int8: round it"),
+                ("points", (1, 5, (300, 2)), r"^points\.q: 300 does not fit uint8$"),
+                ("points", 200, r"^points\.n: 200 does not fit int8$"),
+                ("points", [(1, [5], (1, 2))] * 3, r"^points\.n: a sequence does not fit int8$"),
+                ("points", [("a", 5, (1, 2))] * 3, r"^points\.x: <U1 does not fit float32$"),
             ):
                 with self.subTest(name=name, value=value), self.assertRaisesRegex(sinew.EncodeError, text):
                     setattr(message, name, value)
             with self.assertRaisesRegex(AttributeError, "an array of a loan cannot be deleted"):
                 del message.data
             self.assertEqual((message.points["n"].tolist(), message.points["q"].tolist()), ([5] * 3, [[1, 2]] * 3))
+            message.points = [(1.5, -1, (3, 4)), (2.5, -2, (5, 6)), (3.5, -3, (7, 8))]
+            self.assertEqual((message.points["n"].tolist(), message.points["q"].tolist()), ([-1, -2, -3], [[3, 4], [5, 6], [7, 8]]))
+            message.points = (0.25, 4, (1, 2))
+            self.assertEqual((message.points["x"].tolist(), message.points["n"].tolist()), ([0.25] * 3, [4] * 3))
+            for value in ((10**300, 4, (1, 2)), (1, 2**70, (1, 2))):
+                with self.subTest(value=value), self.assertRaises(sinew.EncodeError):
+                    message.points = value
             message.points = np.array([(0.5,)] * 3, [("x", "f4")])
         taken = subscriber.take(PATIENCE)[0]
         self.assertEqual((taken.data.tolist(), taken.ranges.tolist()), ([7, 8], [0, 0]))
         self.assertEqual((taken.points["n"].tolist(), taken.points["x"].tolist(), taken.points["q"].tolist()), ([0] * 3, [0.5] * 3, [[0, 0]] * 3))
+
+    def test_take_integers_on_both_sides_of_the_largest_with_a_sign(self):
+        publisher, subscriber = self.pair("t/T{numbers:uint64[];points:t/P{n:uint64;}[];}")
+        with publisher.loan(numbers=2, points=2) as message:
+            for name, value in (("numbers", [2**64, 1]), ("numbers", [-1, 2**63]), ("numbers", [2**63, 0.5]), ("points", [(2**64,), (1,)]), ("points", [(-1,), (2**63,)])):
+                with self.subTest(name=name, value=value), self.assertRaisesRegex(sinew.EncodeError, "does not fit uint64"):
+                    setattr(message, name, value)
+            message.numbers = [2**63 + 1, 1]
+            message.points = [(2**63 + 1,), (1,)]
+        taken = subscriber.take(PATIENCE)[0]
+        self.assertEqual((taken.numbers.tolist(), taken.points["n"].tolist()), ([2**63 + 1, 1], [2**63 + 1, 1]))
 
     def test_that_are_over_cannot_be_written(self):
         publisher, _ = self.pair()
