@@ -305,7 +305,7 @@ SINEW_EXPORT sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, in
 
 /* Counts since it was created; as sinew::SubscriberStatistics. */
 typedef struct sinew_subscriber_statistics {
-  uint64_t received, missed, withdrawn, skipped, expired, bytes_copied, over_quota, rejected, publishers, held, incompatible,
+  uint64_t received, missed, withdrawn, skipped, expired, bytes_copied, over_quota, rejected, publishers, held, waiting, incompatible,
       deadlines_missed, publishers_alive, publishers_not_alive;
   bool detached;
 } sinew_subscriber_statistics;

@@ -92,6 +92,8 @@ struct SubscriberStatistics {
   std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
   std::uint64_t held =
       0;  ///< messages that someone in this process still holds, as MatchedPublisher::held, of the publishers that are connected now
+  std::uint64_t waiting =
+      0;  ///< published for it, by who is connected or has gone, and neither taken nor counted as missed, skipped or expired so far
   std::uint64_t incompatible =
       0;  ///< publishers that did not connect: they offer less than is asked for (Qos); the log says which and what
   std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message of any publisher

@@ -160,7 +160,9 @@ TEST_F(PubSub, StatisticsCountWhatHappened) {
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   for (std::uint64_t number = 1; number <= 5; ++number) publish_in_place(*publisher, 1, number, 10'000);
+  EXPECT_TRUE(eventually([&] { return subscriber->statistics().waiting == 5; })) << "which of them it takes is not decided";
   std::vector<std::shared_ptr<const Sample>> held = {take_soon(*subscriber)};
+  EXPECT_EQ(subscriber->statistics().waiting, 1U);
   held.push_back(take_soon(*subscriber));  // it may lie in another chunk, which comes later
   const PublisherStatistics sent = publisher->statistics();
   EXPECT_EQ(sent.published, 5U);
@@ -178,6 +180,7 @@ TEST_F(PubSub, StatisticsCountWhatHappened) {
   EXPECT_EQ(got.rejected, 0U);
   EXPECT_EQ(got.publishers, 1U);
   EXPECT_EQ(got.held, 2U);
+  EXPECT_EQ(got.waiting, 0U);
   held.clear();
   EXPECT_EQ(subscriber->statistics().held, 0U);
   publisher.reset();
@@ -185,6 +188,19 @@ TEST_F(PubSub, StatisticsCountWhatHappened) {
     subscriber->take();
     return subscriber->statistics().publishers == 0;
   }));
+}
+
+TEST_F(PubSub, WhatWaitsForASubscriberOfTheSameProcessIsCountedUntilItIsTakenOrMissed) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 1; number <= 5; ++number) publisher->publish(sample_of(1, number, 10));
+  EXPECT_EQ(subscriber->statistics().waiting, 5U);
+  EXPECT_EQ(take_soon(*subscriber)->number, 4U);
+  const SubscriberStatistics got = subscriber->statistics();
+  EXPECT_EQ(got.missed, 3U);
+  EXPECT_EQ(got.waiting, 1U);
 }
 
 TEST_F(PubSub, SeveralThreadsMayPublishOnOnePublisher) {

@@ -117,6 +117,7 @@ TEST_F(C, AMessageThatIsPublishedIsTaken) {
   EXPECT_EQ(published.bytes_copied, 50U * 8U) << "those that were not loaned";
   EXPECT_EQ(taken.received, 100U);
   EXPECT_EQ(taken.held, 0U);
+  EXPECT_EQ(taken.waiting, 0U);
   sinew_frame* frame = nullptr;
   EXPECT_EQ(sinew_subscriber_take(subscriber, 0, &frame), SINEW_NOTHING);
   EXPECT_EQ(sinew_subscriber_take(subscriber, 1000, &frame), SINEW_NOTHING);

@@ -92,10 +92,11 @@ AT(sinew_subscriber_options, on_event, 40);
 AT(sinew_subscriber_options, context, 48);
 AT(sinew_subscriber_options, release, 56);
 
-SIZE(sinew_subscriber_statistics, 120);
+SIZE(sinew_subscriber_statistics, 128);
 AT(sinew_subscriber_statistics, received, 0);
-AT(sinew_subscriber_statistics, publishers_not_alive, 104);
-AT(sinew_subscriber_statistics, detached, 112);
+AT(sinew_subscriber_statistics, waiting, 80);
+AT(sinew_subscriber_statistics, publishers_not_alive, 112);
+AT(sinew_subscriber_statistics, detached, 120);
 
 SIZE(sinew_client_options, 16);
 AT(sinew_client_options, ghost, 4);

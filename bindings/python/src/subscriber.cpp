@@ -174,6 +174,7 @@ nb::dict statistics(const Subscriber& self) {
   counts["rejected"] = told.rejected;
   counts["publishers"] = told.publishers;
   counts["held"] = told.held;
+  counts["waiting"] = told.waiting;
   counts["incompatible"] = told.incompatible;
   counts["deadlines_missed"] = told.deadlines_missed;
   counts["publishers_alive"] = told.publishers_alive;

@@ -775,6 +775,7 @@ pub struct sinew_subscriber_statistics {
     pub rejected: u64,
     pub publishers: u64,
     pub held: u64,
+    pub waiting: u64,
     pub incompatible: u64,
     pub deadlines_missed: u64,
     pub publishers_alive: u64,
@@ -785,7 +786,7 @@ pub struct sinew_subscriber_statistics {
 const _: () = {
     [
         "Size of sinew_subscriber_statistics",
-    ][::std::mem::size_of::<sinew_subscriber_statistics>() - 120usize];
+    ][::std::mem::size_of::<sinew_subscriber_statistics>() - 128usize];
     [
         "Alignment of sinew_subscriber_statistics",
     ][::std::mem::align_of::<sinew_subscriber_statistics>() - 8usize];
@@ -820,21 +821,24 @@ const _: () = {
         "Offset of field: sinew_subscriber_statistics::held",
     ][::std::mem::offset_of!(sinew_subscriber_statistics, held) - 72usize];
     [
+        "Offset of field: sinew_subscriber_statistics::waiting",
+    ][::std::mem::offset_of!(sinew_subscriber_statistics, waiting) - 80usize];
+    [
         "Offset of field: sinew_subscriber_statistics::incompatible",
-    ][::std::mem::offset_of!(sinew_subscriber_statistics, incompatible) - 80usize];
+    ][::std::mem::offset_of!(sinew_subscriber_statistics, incompatible) - 88usize];
     [
         "Offset of field: sinew_subscriber_statistics::deadlines_missed",
-    ][::std::mem::offset_of!(sinew_subscriber_statistics, deadlines_missed) - 88usize];
+    ][::std::mem::offset_of!(sinew_subscriber_statistics, deadlines_missed) - 96usize];
     [
         "Offset of field: sinew_subscriber_statistics::publishers_alive",
-    ][::std::mem::offset_of!(sinew_subscriber_statistics, publishers_alive) - 96usize];
+    ][::std::mem::offset_of!(sinew_subscriber_statistics, publishers_alive) - 104usize];
     [
         "Offset of field: sinew_subscriber_statistics::publishers_not_alive",
     ][::std::mem::offset_of!(sinew_subscriber_statistics, publishers_not_alive)
-        - 104usize];
+        - 112usize];
     [
         "Offset of field: sinew_subscriber_statistics::detached",
-    ][::std::mem::offset_of!(sinew_subscriber_statistics, detached) - 112usize];
+    ][::std::mem::offset_of!(sinew_subscriber_statistics, detached) - 120usize];
 };
 unsafe extern "C" {
     pub fn sinew_subscriber_get_statistics(

@@ -101,7 +101,7 @@ bool LocalQueue::wants(std::uint64_t sequence, std::int64_t source_time) noexcep
 std::uint64_t LocalQueue::waiting() const noexcept {
   // sync: QUEUE_HEAD (with give_back)
   const std::uint64_t head = head_.load(std::memory_order_seq_cst);  // first: it does not overtake the tail
-  return std::min<std::uint64_t>(tail_.load(std::memory_order_relaxed) - head, capacity_);
+  return tail_.load(std::memory_order_relaxed) - head;
 }
 
 bool LocalQueue::is_full() const noexcept {

@@ -117,6 +117,7 @@ class LocalQueue {
   bool is_served() const noexcept { return !hung_up(); }
   bool hung_up() const noexcept { return publisher_gone_.load(std::memory_order_relaxed); }
   bool stands() const noexcept { return !hung_up(); }
+  /// Published for us, and neither taken nor counted as missed: also what was pushed out since the last one was taken.
   std::uint64_t waiting() const noexcept;
   /// What is held are objects, and nothing of the publisher's memory.
   static constexpr std::uint64_t held() noexcept { return 0; }

@@ -460,6 +460,7 @@ SubscriberStatistics Subscription::statistics() const {
     source.count_losses(statistics);
     statistics.publishers += source.is_served() ? 1U : 0U;
     statistics.held += source.held();
+    statistics.waiting += source.waiting();
   });
   lock.unlock();
   statistics.incompatible = incompatible_.count();

@@ -122,6 +122,7 @@ impl Subscriber {
             rejected: told.rejected,
             publishers: told.publishers,
             held: told.held,
+            waiting: told.waiting,
             incompatible: told.incompatible,
             deadlines_missed: told.deadlines_missed,
             publishers_alive: told.publishers_alive,
@@ -168,6 +169,8 @@ pub struct SubscriberStatistics {
     pub publishers: u64,
     /// Messages whose memory it keeps from being used again, now.
     pub held: u64,
+    /// Published for it, by who is connected or has gone, and neither taken nor counted as missed, skipped or expired so far.
+    pub waiting: u64,
     /// Publishers that were not connected, as their quality of service does not fit.
     pub incompatible: u64,
     /// Whole periods without a message.
