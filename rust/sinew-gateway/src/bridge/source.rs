@@ -94,17 +94,21 @@ impl Source {
 
     /// Messages that were lost before they were taken.
     pub fn missed(&self) -> u64 {
-        self.missed + self.subscriber.statistics().missed + self.lost.load(Ordering::Relaxed)
+        let told = self.subscriber.statistics();
+        // What a publisher that has gone has left is given up, too.
+        let left = if told.publishers == 0 && self.is_given_up.load(Ordering::Relaxed) { told.waiting } else { 0 };
+        self.missed + told.missed + left + self.lost.load(Ordering::Relaxed)
     }
 
-    /// Whether all was taken of publishers that have gone since then: it is awake, and takes one message after the other.
+    /// Whether all was taken of publishers that have gone since then.
     pub fn has_taken_all(&self, since: Instant) -> bool {
         since.elapsed() >= QUIET && self.is_quiet()
     }
 
     fn is_quiet(&self) -> bool {
-        // Who is about to take one has the lock.
-        self.taking.try_lock().is_ok_and(|taking| taking.last.elapsed() >= QUIET) && !self.has_publishers()
+        let told = self.subscriber.statistics();
+        // What does not wait any more may be about to be handed over; who has it then, has the lock.
+        told.publishers == 0 && told.waiting == 0 && self.taking.try_lock().is_ok_and(|taking| taking.last.elapsed() >= QUIET)
     }
 
     fn has_publishers(&self) -> bool {
@@ -221,5 +225,89 @@ impl Taking {
             (self.take)(frame, &info);
         }
         self.last = Instant::now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use sinew::NodeOptions;
+    use sinew::raw::{Publisher, PublisherOptions};
+
+    use super::*;
+
+    const NUMBER: &str = "calc/Number{value:uint32;}";
+    const LEFT: u64 = 3;
+
+    fn until(mut is_so: impl FnMut() -> bool) {
+        let begin = Instant::now();
+        while !is_so() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "in vain");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// A publisher goes, and leaves messages behind for a source whose thread has much to do with another topic. Tells how many were taken, and when it went.
+    fn with_a_busy_thread(then: impl FnOnce(&Source, &AtomicU64, Instant)) {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let domain = folder.path().join("domain").to_str().expect("it is text").to_owned();
+        let node = |name| Node::with_options(name, &NodeOptions { domain: domain.clone(), by_caller: false }).expect("there is a manager");
+        let (bridge, camera) = (node("bridge"), node("camera"));
+        let qos = Qos { reliable: true, ..Qos::keep_last(10) };
+        let at = |name: &str| At {
+            node: bridge.clone(),
+            name: name.to_owned(),
+            signature: NUMBER.to_owned(),
+            max_rate: 0.0,
+            execution_thread: 0,
+        };
+        let publisher = |name| Publisher::new(&camera, name, NUMBER, &qos, PublisherOptions::default()).expect("it may publish");
+        // A ghost makes no topic.
+        let (busy, numbers) = (publisher("slow"), publisher("number"));
+        let taken = Arc::<AtomicU64>::default();
+        let (begun, has_begun) = channel();
+        let (free, is_free) = channel::<()>();
+        let slow = Source::open(at("slow"), &qos, move |_, _| {
+            begun.send(()).expect("somebody waits for it");
+            let _ = is_free.recv();
+        })
+        .expect("it may subscribe");
+        let count = Arc::clone(&taken);
+        let source = Source::open(at("number"), &qos, move |_, _| _ = count.fetch_add(1, Ordering::Relaxed)).expect("it may subscribe");
+        until(|| {
+            slow.has_publishers() && source.has_publishers() && numbers.statistics().subscribers == 1 && busy.statistics().subscribers == 1
+        });
+        // Goes before the source whose callback waits for it, also where something fails.
+        let free = free;
+        let stream = [0, 1, 0, 0, 7, 0, 0, 0];
+        busy.publish(&[&stream]).expect("it is published");
+        has_begun.recv().expect("it comes");
+        (0..LEFT).for_each(|_| _ = numbers.publish(&[&stream]).expect("it is published"));
+        drop(numbers);
+        until(|| !source.has_publishers());
+        let gone = Instant::now();
+        std::thread::sleep(2 * QUIET);
+        then(&source, &taken, gone);
+        drop(free);
+        until(|| source.has_taken_all(gone));
+        assert_eq!(taken.load(Ordering::Relaxed) + source.missed(), LEFT);
+    }
+
+    #[test]
+    fn what_waits_for_a_busy_thread_is_not_taken_for_taken() {
+        with_a_busy_thread(|source, taken, gone| {
+            assert_eq!(taken.load(Ordering::Relaxed), 0);
+            assert!(!source.has_taken_all(gone));
+            assert_eq!(source.missed(), 0);
+        });
+    }
+
+    #[test]
+    fn what_waits_for_a_busy_thread_is_counted_when_it_is_given_up() {
+        with_a_busy_thread(|source, _, _| {
+            source.give_up();
+            assert_eq!(source.missed(), LEFT);
+        });
     }
 }
