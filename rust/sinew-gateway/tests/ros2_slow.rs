@@ -76,6 +76,33 @@ async fn what_waits_for_a_subscriber_that_keeps_all_and_stands_still_is_heard_wh
     until("all are counted", || log_counts(&robot, false) == (MORE.into(), 0));
 }
 
+/// Of these the domain's memory has no room for the last, for which there is room in the bridge.
+const LARGE: u32 = 185;
+const LARGE_BYTES: usize = 6_000_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_there_is_no_memory_for_in_the_domain_waits_for_a_subscriber_that_keeps_all() {
+    let domain = Domain::new();
+    let robot = Robot::new(all(), &domain);
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let (_node, still) = standing_still(&robot, "log");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.write("log", "rt/log", "std_msgs/msg/String", &json!({"depth": 0, "patience": 60}));
+    peer.matched("log", 1);
+    until("it is heard", || still.statistics().publishers == 1);
+    let line = hex(&text(&"x".repeat(LARGE_BYTES)));
+    for _ in 0..LARGE / 5 {
+        peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": 5}));
+        assert_eq!(peer.ask(&json!({"do": "acknowledged", "id": "log"})), json!(true));
+    }
+    // As long as it takes to try some of them in vain.
+    std::thread::sleep(Duration::from_secs(1));
+    let (messages, lost) = log_counts(&robot, false);
+    assert!(messages < LARGE.into() && lost == 0, "{messages} are published, {lost} lost");
+    (0..LARGE).for_each(|_| assert!(next(&still).to_vec().len() > LARGE_BYTES));
+    until("all are counted", || log_counts(&robot, false) == (LARGE.into(), 0));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_a_subscriber_that_keeps_all_when_its_topic_is_closed_is_counted() {
     let domain = Domain::new();

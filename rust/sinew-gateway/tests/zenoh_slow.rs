@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::chatter::{NAME, listener, peer, says};
 use common::numbers::{self, TOPIC, say, talker};
 use common::ros2::Peer;
-use common::texts::latched;
+use common::texts::{latched, text};
 use common::zenoh::{Robot, Router, a_while};
 use common::{next, rules, until};
 use serde_json::json;
@@ -107,6 +107,35 @@ async fn who_keeps_all_and_stands_still_gets_all_of_another_domain_when_he_goes_
     let seen = listener(&base.node("viewer"), &Qos::reliable());
     let firsts = say_all(&base, ALL, |number| say(&said, number..number + 1));
     gets_all_when_he_goes_on(&base, &seen, firsts);
+}
+
+/// Of these the domain's memory has no room for the last, for which there is room in the bridge.
+const LARGE: u64 = 185;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_there_is_no_memory_for_waits_for_who_keeps_all() {
+    let router = Router::new();
+    let (base, (_drone, said)) = of_a_gateway(&router);
+    let seen = listener(&base.node("viewer"), &Qos::reliable());
+    let large = text(&"x".repeat(6_000_000));
+    let mut firsts = 0;
+    until("the first arrives", || {
+        said.publish(&[&large]).expect("it is published");
+        firsts += 1;
+        std::thread::sleep(Duration::from_millis(100));
+        counted(&base).0 > 0
+    });
+    a_while();
+    let missing = firsts - counted(&base).0;
+    for number in firsts..LARGE {
+        said.publish(&[&large]).expect("it is published");
+        until("there is no more room, or it arrives", || counted(&base).0 > number.min(170) - missing);
+    }
+    // As long as it takes to try some of them in vain.
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(counted(&base).0 + missing < LARGE, "{:?}", counted(&base));
+    (missing..LARGE).for_each(|_| drop(next(&seen)));
+    until("all are counted", || counted(&base) == (LARGE - missing, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

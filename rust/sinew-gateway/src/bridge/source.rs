@@ -283,7 +283,7 @@ mod tests {
         let stream = [0, 1, 0, 0, 7, 0, 0, 0];
         busy.publish(&[&stream]).expect("it is published");
         has_begun.recv().expect("it comes");
-        (0..LEFT).for_each(|_| _ = numbers.publish(&[&stream]).expect("it is published"));
+        (0..LEFT).for_each(|_| numbers.publish(&[&stream]).expect("it is published"));
         drop(numbers);
         until(|| !source.has_publishers());
         let gone = Instant::now();

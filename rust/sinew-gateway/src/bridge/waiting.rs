@@ -41,11 +41,20 @@ struct Queue<T> {
     pushed: u64,
     /// And of these, those with which nothing is done any more.
     settled: u64,
+    /// And those that wait elsewhere.
+    held: u64,
+}
+
+impl<T> Queue<T> {
+    /// With what waits neither here nor elsewhere nothing is done any more.
+    fn settle(&mut self) {
+        self.settled = self.pushed - self.messages.len() as u64 - self.held;
+    }
 }
 
 impl<T> Default for Waiting<T> {
     fn default() -> Waiting<T> {
-        let queue = Queue { messages: VecDeque::new(), bytes: 0, lost: 0, pushed: 0, settled: 0 };
+        let queue = Queue { messages: VecDeque::new(), bytes: 0, lost: 0, pushed: 0, settled: 0, held: 0 };
         Waiting { queue: Mutex::new(queue), come: Notify::new(), settled: Notify::new() }
     }
 }
@@ -89,7 +98,7 @@ impl<T: Weighs> Waiting<T> {
     pub fn next_of(&self, is_one: impl FnMut(&T) -> bool) -> Option<T> {
         let next = {
             let mut queue = self.queue();
-            queue.settled = queue.pushed - queue.messages.len() as u64;
+            queue.settle();
             let at = queue.messages.iter().position(is_one);
             let next = at.and_then(|at| queue.messages.remove(at));
             queue.bytes -= next.as_ref().map_or(0, |next| next.weight());
@@ -97,6 +106,32 @@ impl<T: Weighs> Waiting<T> {
         };
         self.settled.notify_waiters();
         next
+    }
+
+    /// So many wait elsewhere, and are to be treated as those here.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
+    pub fn hold(&self, count: u64) {
+        let mut queue = self.queue();
+        queue.pushed += count;
+        queue.held += count;
+    }
+
+    /// With so many of those nothing is done any more.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
+    pub fn release(&self, count: u64) {
+        let mut queue = self.queue();
+        // None are left of those that were given up.
+        let count = count.min(queue.held);
+        queue.held -= count;
+        queue.settled += count;
+        drop(queue);
+        self.settled.notify_waiters();
+    }
+
+    /// Nor with the one that was taken last.
+    pub fn settle(&self) {
+        self.queue().settle();
+        self.settled.notify_waiters();
     }
 
     /// Whether with all that there were nothing is done any more.
@@ -120,16 +155,18 @@ impl<T: Weighs> Waiting<T> {
         }
     }
 
-    /// Nothing is done any more with those that are there: they are lost.
-    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
-    pub fn give_up(&self) {
+    /// Nothing is done any more with those that are there: they are lost. How many these are.
+    pub fn give_up(&self) -> u64 {
         let mut queue = self.queue();
-        queue.lost += queue.pushed - queue.settled;
+        let lost = queue.pushed - queue.settled;
+        queue.lost += lost;
         queue.settled = queue.pushed;
+        queue.held = 0;
         queue.messages.clear();
         queue.bytes = 0;
         drop(queue);
         self.settled.notify_waiters();
+        lost
     }
 
     /// How many there was no room for, or that were given up.
@@ -160,6 +197,24 @@ mod tests {
         waiting.push(vec![3]);
         waiting.next().await;
         assert!(settled.as_mut().now_or_never().is_some(), "what came later is no matter");
+    }
+
+    #[tokio::test]
+    async fn what_waits_elsewhere_is_waited_for_until_it_is_released_or_given_up() {
+        let waiting = Waiting::<Vec<u8>>::default();
+        waiting.hold(3);
+        waiting.push(vec![1]);
+        waiting.next().await;
+        waiting.settle();
+        assert!(!waiting.is_settled());
+        waiting.release(2);
+        assert!(!waiting.is_settled());
+        assert_eq!(waiting.give_up(), 1);
+        waiting.release(1);
+        assert!(waiting.is_settled());
+        assert_eq!(waiting.lost(), 1);
+        waiting.push(vec![2]);
+        assert!(!waiting.is_settled());
     }
 
     #[tokio::test]

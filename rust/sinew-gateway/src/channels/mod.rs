@@ -33,7 +33,7 @@ pub(crate) use {
     gathering::rest,
     meeting::Meeting,
     outlet::{DEEPEST, Reading},
-    received::ghost,
+    received::{ghost, is_held_back},
 };
 #[cfg(feature = "zenoh")]
 pub(crate) use {

@@ -330,17 +330,9 @@ impl Received {
         self.ordered && is_all(&self.offer)
     }
 
-    /// Whether a message of so many bytes, which could not be published, is tried again: there is room for it when others were taken.
+    /// As [`is_held_back`]; of an ordered channel alone.
     fn is_held_back(&self, why: &sinew::Error, bytes: u32) -> bool {
-        self.waits()
-            && match why.kind() {
-                ErrorKind::WouldBlock => true,
-                ErrorKind::NoMemory | ErrorKind::Exhausted => {
-                    let now = self.publisher.statistics();
-                    u64::from(bytes) < MEMORY && now.subscribers > 0 && now.memory_in_use > 0
-                }
-                _ => false,
-            }
+        self.ordered && is_held_back(&self.publisher, &self.offer, why, bytes.into())
     }
 
     /// It is decided what becomes of this message, and of all before it.
@@ -435,6 +427,19 @@ pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) ->
     let options =
         PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), memory_budget: MEMORY, ..PublisherOptions::default() };
     Publisher::new(node, topic, signature, &offer.qos(), options)
+}
+
+/// Whether a message of so many bytes, which such a publisher could not publish, is tried again: nothing of it is to be lost, and there is room when others were taken.
+pub(crate) fn is_held_back(publisher: &Publisher, offer: &Offer, why: &sinew::Error, bytes: u64) -> bool {
+    is_all(offer)
+        && match why.kind() {
+            ErrorKind::WouldBlock => true,
+            ErrorKind::NoMemory | ErrorKind::Exhausted => {
+                let now = publisher.statistics();
+                bytes < MEMORY && now.subscribers > 0 && now.memory_in_use > 0
+            }
+            _ => false,
+        }
 }
 
 /// Nothing of it is to be lost.

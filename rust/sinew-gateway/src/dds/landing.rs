@@ -118,6 +118,8 @@ impl Late {
                 loop {
                     let Some(landing) = to.upgrade() else { return };
                     if tokio::task::block_in_place(|| landing.publish_late(&message)) {
+                        // Before the landing may go.
+                        from.settle();
                         break;
                     }
                     // Nothing of the landing, which may go meanwhile.
@@ -214,7 +216,7 @@ impl Landing {
         if self.late.is_some() || matches!(self.form, Form::Status) {
             return Ok(Room::own(size));
         }
-        let loan = self.publisher.loan(self.form.before() + size).map_err(|why| format!("a message {}", no_room(why)))?;
+        let loan = self.publisher.loan(self.form.before() + size).map_err(|why| format!("a message has no room in this domain: {why}"))?;
         // SAFETY: the loan is dropped before the publisher, as was promised, and that does not move: it is within an Arc.
         let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan) };
         let begin = loan.bytes()[self.form.before()..].as_mut_ptr();
@@ -275,7 +277,7 @@ impl Landing {
     /// What stands in memory of its own.
     fn publish(&self, message: &[u8]) -> Result<usize, Unpublished> {
         let before = self.form.before();
-        let mut loan = self.publisher.loan(before + message.len()).map_err(no_room)?;
+        let mut loan = self.publisher.loan(before + message.len())?;
         loan.bytes()
             .get_mut(before..before + message.len())
             .ok_or_else(|| "has no room in this domain".to_owned())?
@@ -290,7 +292,7 @@ impl Landing {
             return true;
         }
         match self.publish(message) {
-            Err(Unpublished::HeldBack(_)) => return false,
+            Err(why) if why.is_held_back(&self.publisher, &self.offer, message.len()) => return false,
             published => self.count(published),
         }
         true
@@ -307,8 +309,13 @@ impl Landing {
     }
 }
 
-fn no_room(why: sinew::Error) -> String {
-    format!("has no room in this domain: {why}")
+impl Drop for Landing {
+    /// A message may come while its reader is closed.
+    fn drop(&mut self) {
+        let left = self.late.as_ref().map_or(0, |late| late.waiting.give_up());
+        self.counts
+            .lose(left, || format!("'{}' is opened anew while messages wait for a subscriber that keeps all: they are lost", self.name));
+    }
 }
 
 #[cfg(test)]

@@ -196,7 +196,11 @@ impl Queue {
 
     /// Gives up all, and returns the memory.
     pub fn clear(&mut self) {
-        self.dropped += self.messages.len() as u64;
+        let left = self.messages.len() as u64;
+        // Of those the rate would have let the newest go.
+        let skipped = if self.rate.is_some() && matches!(self.keep, Keep::Newest { .. }) { left.saturating_sub(1) } else { 0 };
+        self.skipped += skipped;
+        self.dropped += left - skipped;
         self.bytes = 0;
         self.messages = VecDeque::new();
     }
@@ -295,6 +299,20 @@ mod tests {
         assert_eq!(queue.dropped(), 3);
         queue.push(message(100, now));
         assert_eq!(numbers(&mut queue, now, SLOW), [5]);
+    }
+
+    #[test]
+    fn of_what_is_given_up_only_what_the_rate_would_have_let_go_is_lost() {
+        let now = Instant::now();
+        for (keep, counted) in [(Keep::Newest { depth: 10 }, (1, 9)), (Keep::All { bytes: 10_000 }, (10, 0))] {
+            let mut queue = Queue::new(keep, Some(0.1), now);
+            (0..11).for_each(|number| {
+                queue.push(message(100, now));
+                assert_eq!(queue.take(now, FAST).is_some(), number == 0);
+            });
+            queue.clear();
+            assert_eq!((queue.dropped(), queue.skipped()), counted);
+        }
     }
 
     #[test]

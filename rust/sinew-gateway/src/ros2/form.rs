@@ -3,7 +3,6 @@
 use std::fmt::{Display, Formatter, Result as Formatted};
 use std::sync::Arc;
 
-use sinew::ErrorKind;
 use sinew::msg::Type;
 use sinew::msg::ros2::Interface;
 use sinew::msg::stream::Reader;
@@ -12,6 +11,7 @@ use sinew::raw::{Loan, Publisher};
 use super::action::{self, Clock, Feedbacks, MORE, OfActions, Part};
 use super::encapsulation::normalize;
 use super::types::{RosType, Types};
+use crate::channels::is_held_back;
 use crate::protocol::Offer;
 
 /// Of one topic.
@@ -28,10 +28,17 @@ pub enum Form {
 /// Why a message was not published.
 #[derive(Debug)]
 pub enum Unpublished {
-    /// Who keeps all has no room for it yet.
-    HeldBack(sinew::Error),
+    /// By the domain.
+    Failed(sinew::Error),
     /// As half a sentence.
     Refused(String),
+}
+
+impl Unpublished {
+    /// Whether it is tried again, as [`is_held_back`].
+    pub fn is_held_back(&self, publisher: &Publisher, offer: &Offer, bytes: usize) -> bool {
+        matches!(self, Unpublished::Failed(why) if is_held_back(publisher, offer, why, bytes as u64))
+    }
 }
 
 impl From<String> for Unpublished {
@@ -42,14 +49,14 @@ impl From<String> for Unpublished {
 
 impl From<sinew::Error> for Unpublished {
     fn from(why: sinew::Error) -> Unpublished {
-        if why.kind() == ErrorKind::WouldBlock { Unpublished::HeldBack(why) } else { Unpublished::Refused(not_published(why)) }
+        Unpublished::Failed(why)
     }
 }
 
 impl Display for Unpublished {
     fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
         match self {
-            Unpublished::HeldBack(why) => write!(to, "could not be published: {why}"),
+            Unpublished::Failed(why) => write!(to, "could not be published: {why}"),
             Unpublished::Refused(why) => to.write_str(why),
         }
     }
@@ -134,15 +141,11 @@ impl Form {
 }
 
 /// Likewise, of [`Form::Status`].
-pub fn publish_status(publisher: &Publisher, came: &mut [u8]) -> Result<usize, String> {
-    let (_, size) = normalize(came).ok_or(NO_MESSAGE)?;
+pub fn publish_status(publisher: &Publisher, came: &mut [u8]) -> Result<usize, Unpublished> {
+    let (_, size) = normalize(came).ok_or_else(|| NO_MESSAGE.to_owned())?;
     let message = action::status_in(&came[..size], &Clock::now()).map_err(|why| format!("cannot be read: {why}"))?;
-    publisher.publish(&[&message]).map_err(not_published)?;
+    publisher.publish(&[&message])?;
     Ok(message.len())
 }
 
 const NO_MESSAGE: &str = "is encoded as no message of ROS 2 is";
-
-fn not_published(why: sinew::Error) -> String {
-    format!("could not be published: {why}")
-}

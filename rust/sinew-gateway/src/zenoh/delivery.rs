@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use sinew::ErrorKind;
 use sinew::msg::Type;
 use sinew::raw::Publisher;
 use zenoh::bytes::ZBytes;
@@ -16,7 +15,7 @@ use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
 use super::waiting::Crowded;
 use crate::bridge::{AGAIN, Due, check, connected_ghost};
-use crate::channels::{Recent, State};
+use crate::channels::{Recent, State, is_held_back};
 use crate::peers::printable;
 use crate::protocol::Offer;
 use crate::ros2::qos;
@@ -198,11 +197,11 @@ impl Delivery {
         }
         // Of what a stranger sends nothing is known, so it is offered as it is wanted.
         let offer = message.map_or(wanted, |message| message.offer);
-        let mut publish = || tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source));
-        let mut published = publish();
-        while published.as_ref().is_err_and(|why| why.kind() == ErrorKind::WouldBlock) {
+        let mut published = tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source));
+        while published.as_ref().is_err_and(|why| self.is_held_back(&offer, why, payload.len())) {
             tokio::time::sleep(AGAIN).await;
-            published = publish();
+            // In the same place: what waits there comes first.
+            published = tokio::task::block_in_place(|| self.publish(payload, &offer, false));
         }
         match published {
             Ok(()) => {
@@ -211,6 +210,11 @@ impl Delivery {
             }
             Err(why) => self.refuse(&format!("a message on '{}' could not be published: {why}", self.name)),
         }
+    }
+
+    fn is_held_back(&self, offer: &Offer, why: &sinew::Error, bytes: usize) -> bool {
+        let ghost = self.ledger.ghosts().get(&(offer.reliable, offer.transient_local)).cloned();
+        ghost.is_some_and(|ghost| is_held_back(&ghost.publisher, &ghost.offer, why, bytes as u64))
     }
 
     /// Of those of one grade, who begins to send decides what else is offered from then on: as a rule it is the next life of the one before.

@@ -1,6 +1,6 @@
 //! What becomes of messages that have come from nodes of rmw_zenoh. Everything in them may be wrong.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -178,6 +178,11 @@ impl Delivery {
         let is_before = |sample: &Sample| {
             attachment(sample).is_some_and(|Attachment { gid, sequence, .. }| first.get(&gid).is_some_and(|first| sequence < *first))
         };
+        let is_more = |Attachment { gid, sequence, .. }: &Attachment| self.sources.get(gid).is_none_or(|source| *sequence > source.last);
+        // As others keep the same.
+        let new: HashSet<(Gid, i64)> = kept.iter().map(|(of, _)| of).filter(|of| is_more(of)).map(|of| (of.gid, of.sequence)).collect();
+        let mut left = new.len() as u64;
+        waiting.hold(left);
         while let Some(sample) = waiting.next_of(is_before) {
             self.take(sample).await;
         }
@@ -191,8 +196,12 @@ impl Delivery {
                 if is_new {
                     self.publish(&sample, attachment.gid).await;
                 }
+                let done = left.min(1);
+                waiting.release(done);
+                left -= done;
             }
         }
+        waiting.release(left);
     }
 
     /// Publishes it, if it is as it should be and did not come before.
@@ -251,8 +260,8 @@ impl Delivery {
                     self.landing.bytes.fetch_add(size as u64, Ordering::Relaxed);
                     return;
                 }
-                Err(Unpublished::HeldBack(_)) => tokio::time::sleep(AGAIN).await,
-                Err(Unpublished::Refused(why)) => return self.landing.lose(|| format!("a message on '{}' {why}", self.name)),
+                Err(why) if why.is_held_back(&ghost.publisher, &ghost.offer, sample.payload().len()) => tokio::time::sleep(AGAIN).await,
+                Err(why) => return self.landing.lose(|| format!("a message on '{}' {why}", self.name)),
             }
         }
     }
@@ -264,10 +273,10 @@ impl Delivery {
             return Err(format!("has {size} bytes, where \"max_message\" of this bridge are {most}").into());
         }
         if matches!(self.form, Form::Status) {
-            return Ok(form::publish_status(publisher, &mut payload.to_bytes().into_owned())?);
+            return form::publish_status(publisher, &mut payload.to_bytes().into_owned());
         }
         let before = self.form.before();
-        let mut loan = publisher.loan(before + size).map_err(|why| format!("has no room in this domain: {why}"))?;
+        let mut loan = publisher.loan(before + size)?;
         let mut rest = loan.bytes().get_mut(before..before + size).ok_or_else(|| "has no room in this domain".to_owned())?;
         for part in payload.slices() {
             let (here, behind) = std::mem::take(&mut rest).split_at_mut(part.len());

@@ -25,6 +25,9 @@ use crate::ros2::types::RosType;
 use crate::zenoh::waiting::{Waiting, give_up};
 use crate::zenoh::{asking, said};
 
+/// Of publishers that have gone, so many are known at most while something waits.
+const MOST_GONE: usize = 1024;
+
 /// Wants the topic. The domain has a ghost for it while somebody there publishes it: one for each grade of what those offer.
 pub struct Inlet {
     // First, so that nothing comes any more. By their keys: types that differ in bounds have others.
@@ -197,13 +200,16 @@ impl Inlet {
             let mut ghosts = self.landing.ghosts();
             if waits {
                 // What waits its subscribers are to get, though its publishers have gone.
+                if ghosts.grades.len() >= MOST_GONE + grades.len() {
+                    ghosts.grades.clear();
+                }
                 ghosts.grades.extend(grades);
             } else {
                 ghosts.all.retain(|grade, _| due.contains_key(grade));
                 ghosts.grades = grades;
             }
-            // Where those who are there now offer more, it is their offer that counts. Who offers less takes nothing from others.
-            due.retain(|grade, offer| ghosts.all.get(grade).is_none_or(|ghost| qos::is_more(&ghost.offer, offer)));
+            // Where those who are there now offer more, it is their offer that counts, once nothing waits: it would come behind what follows it. Who offers less takes nothing from others.
+            due.retain(|grade, offer| ghosts.all.get(grade).is_none_or(|ghost| !waits && qos::is_more(&ghost.offer, offer)));
         }
         for (grade, offer) in due {
             let before = self.landing.ghosts().all.get(&grade).cloned();
