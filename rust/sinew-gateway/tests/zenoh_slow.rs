@@ -101,6 +101,17 @@ async fn who_keeps_all_and_stands_still_gets_all_of_a_node_when_he_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn and_in_their_order_also_where_it_goes_and_somebody_comes_meanwhile_who_offers_more() {
+    let router = Router::new();
+    let Some((base, mut peer)) = of_a_node(&router) else { return };
+    let seen = listener(&base.node("viewer"), &Qos::reliable());
+    let firsts = say_all(&base, ALL, |number| says(&mut peer, &number.to_string()));
+    peer.ask(&json!({"do": "close", "id": "said"}));
+    peer.write("other", TOPIC, NAME, &json!({"depth": 0, "deadline_ms": 50}));
+    gets_all_when_he_goes_on(&base, &seen, firsts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_keeps_all_and_stands_still_gets_all_of_another_domain_when_he_goes_on() {
     let router = Router::new();
     let (base, (_drone, said)) = of_a_gateway(&router);
