@@ -197,6 +197,7 @@ TEST_F(PubSub, WhatWaitsForASubscriberOfTheSameProcessIsCountedUntilItIsTakenOrM
   await_subscribers(*publisher, 1);
   for (std::uint64_t number = 1; number <= 5; ++number) publisher->publish(sample_of(1, number, 10));
   EXPECT_EQ(subscriber->statistics().waiting, 5U);
+  EXPECT_EQ(publisher->subscribers().at(0).waiting, 2U) << "the others are not kept";
   EXPECT_EQ(take_soon(*subscriber)->number, 4U);
   const SubscriberStatistics got = subscriber->statistics();
   EXPECT_EQ(got.missed, 3U);

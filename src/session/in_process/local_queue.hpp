@@ -4,6 +4,7 @@
 // the messages of each publisher here as it does between processes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -119,6 +120,8 @@ class LocalQueue {
   bool stands() const noexcept { return !hung_up(); }
   /// Published for us, and neither taken nor counted as missed: also what was pushed out since the last one was taken.
   std::uint64_t waiting() const noexcept;
+  /// Of these, what is still there to be taken.
+  std::uint64_t kept() const noexcept { return std::min<std::uint64_t>(waiting(), capacity_); }
   /// What is held are objects, and nothing of the publisher's memory.
   static constexpr std::uint64_t held() noexcept { return 0; }
   MatchedPublisher matched() const;

@@ -340,7 +340,7 @@ std::vector<MatchedSubscriber> Publisher::subscribers() const {
   for (const auto& queue : locals_) {
     if (!queue->is_open()) continue;
     all.push_back(
-        {.node = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->waiting()});
+        {.node = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->kept()});
   }
   return all;
 }

@@ -69,6 +69,7 @@ TEST_P(LocalQueueOf, messages_come_out_in_their_order_and_the_newest_stay_when_i
   for (std::uint64_t number = 1; number <= 5; ++number) put(queue, number);
   EXPECT_TRUE(queue.is_full());
   EXPECT_EQ(queue.waiting(), 5U) << "that two are missed is counted when one is taken";
+  EXPECT_EQ(queue.kept(), 3U);
   for (std::uint64_t number = 3; number <= 5; ++number) {
     const auto arrival = queue.take();
     ASSERT_TRUE(arrival);
