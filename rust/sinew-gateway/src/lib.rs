@@ -44,5 +44,7 @@ pub mod ros2;
 pub mod rules;
 pub mod security;
 pub mod status;
+#[cfg(test)]
+mod testing;
 #[cfg(feature = "zenoh")]
 pub mod zenoh;

@@ -107,7 +107,7 @@ impl Source {
 
     fn is_quiet(&self) -> bool {
         let told = self.subscriber.statistics();
-        // What does not wait any more may be about to be handed over; who has it then, has the lock.
+        // What does not wait any more is handed over under the lock, which is not seen for the moment before.
         told.publishers == 0 && told.waiting == 0 && self.taking.try_lock().is_ok_and(|taking| taking.last.elapsed() >= QUIET)
     }
 
@@ -236,17 +236,9 @@ mod tests {
     use sinew::raw::{Publisher, PublisherOptions};
 
     use super::*;
+    use crate::testing::{NUMBER, until};
 
-    const NUMBER: &str = "calc/Number{value:uint32;}";
     const LEFT: u64 = 3;
-
-    fn until(mut is_so: impl FnMut() -> bool) {
-        let begin = Instant::now();
-        while !is_so() {
-            assert!(begin.elapsed() < Duration::from_secs(20), "in vain");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
 
     /// A publisher goes, and leaves messages behind for a source whose thread has much to do with another topic. Tells how many were taken, and when it went.
     fn with_a_busy_thread(then: impl FnOnce(&Source, &AtomicU64, Instant)) {

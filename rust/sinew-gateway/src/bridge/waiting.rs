@@ -116,11 +116,10 @@ impl<T: Weighs> Waiting<T> {
         queue.held += count;
     }
 
-    /// With so many of those nothing is done any more.
+    /// With so many of those, or with all that are left of them, nothing is done any more.
     #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
     pub fn release(&self, count: u64) {
         let mut queue = self.queue();
-        // None are left of those that were given up.
         let count = count.min(queue.held);
         queue.held -= count;
         queue.settled += count;

@@ -162,23 +162,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use sinew::NodeOptions;
     use sinew::raw::{Publisher, PublisherOptions};
 
     use super::*;
     use crate::protocol::Kind;
-
-    const NUMBER: &str = "calc/Number{value:uint32;}";
-
-    fn until(mut is_so: impl FnMut() -> bool) {
-        let begin = Instant::now();
-        while !is_so() {
-            assert!(begin.elapsed() < Duration::from_secs(20), "in vain");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
+    use crate::testing::{NUMBER, until};
 
     fn want(offer: &Offer) -> Want {
         let (name, signature, response) = ("number".to_owned(), NUMBER.to_owned(), String::new());

@@ -288,7 +288,7 @@ impl Landing {
     /// One that has waited. False: who keeps all has no room for it yet.
     fn publish_late(&self, message: &[u8]) -> bool {
         if self.late.as_ref().is_some_and(|late| late.is_given_up.load(Ordering::Relaxed)) {
-            self.counts.lose(1, || format!("'{}' is closed while messages wait for a subscriber that keeps all: they are lost", self.name));
+            self.lose_waiting(1);
             return true;
         }
         match self.publish(message) {
@@ -296,6 +296,11 @@ impl Landing {
             published => self.count(published),
         }
         true
+    }
+
+    fn lose_waiting(&self, messages: u64) {
+        let closed = || format!("'{}' is closed while messages wait for a subscriber that keeps all: they are lost", self.name);
+        self.counts.lose(messages, closed);
     }
 
     fn count(&self, published: Result<usize, impl Display>) {
@@ -312,9 +317,7 @@ impl Landing {
 impl Drop for Landing {
     /// A message may come while its reader is closed.
     fn drop(&mut self) {
-        let left = self.late.as_ref().map_or(0, |late| late.waiting.give_up());
-        self.counts
-            .lose(left, || format!("'{}' is opened anew while messages wait for a subscriber that keeps all: they are lost", self.name));
+        self.lose_waiting(self.late.as_ref().map_or(0, |late| late.waiting.give_up()));
     }
 }
 

@@ -181,8 +181,7 @@ impl Delivery {
         let is_more = |Attachment { gid, sequence, .. }: &Attachment| self.sources.get(gid).is_none_or(|source| *sequence > source.last);
         // As others keep the same.
         let new: HashSet<(Gid, i64)> = kept.iter().map(|(of, _)| of).filter(|of| is_more(of)).map(|of| (of.gid, of.sequence)).collect();
-        let mut left = new.len() as u64;
-        waiting.hold(left);
+        waiting.hold(new.len() as u64);
         while let Some(sample) = waiting.next_of(is_before) {
             self.take(sample).await;
         }
@@ -196,12 +195,11 @@ impl Delivery {
                 if is_new {
                     self.publish(&sample, attachment.gid).await;
                 }
-                let done = left.min(1);
-                waiting.release(done);
-                left -= done;
+                waiting.release(1);
             }
         }
-        waiting.release(left);
+        // And those that came behind newer ones of the same publisher.
+        waiting.release(new.len() as u64);
     }
 
     /// Publishes it, if it is as it should be and did not come before.
