@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::chatter::{NAME, chatter, listener, peer, says};
-use common::numbers::{self, Listener, say, say_among_others};
+use common::numbers::{self, Listener, MANY, say, say_among_others};
 use common::ros2::hex;
 use common::texts::{latched, reliable, text};
 use common::zenoh::{Robot, Router, a_while};
@@ -183,12 +183,12 @@ async fn who_hears_a_node_misses_nothing_when_others_here_hear_it_too_and_go() {
     let robot = Robot::ros2(all(), &router).connected();
     let (first, second) = (robot.node("first"), robot.node("second"));
     peer.write("said", "chatter", NAME, &json!({"depth": 10}));
-    let heard = Listener::new(&first, &reliable(100));
+    let heard = Listener::new(&first, &reliable(MANY));
     until("it is heard", || heard.subscriber.statistics().publishers == 1);
     heard.begins(|first| says(&mut peer, first));
-    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| says(&mut peer, &number.to_string()));
+    let mut say = |numbers| numbers::each(numbers, |number| says(&mut peer, number));
     say(1..300);
-    let other = Listener::new(&second, &reliable(200));
+    let other = Listener::new(&second, &reliable(2 * MANY));
     say(300..600);
     other.hears(599);
     drop(other);

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::numbers::{Listener, TOPIC, say_among_others, talker};
+use common::numbers::{self, Listener, MANY, TOPIC, say_among_others, talker};
 use common::program::Program;
 use common::ros1::{Master, Peer, ROS_STRING, Robot, publishes, ros_text, subscribes};
 use common::texts::{STRING, latched, reliable, text};
@@ -233,13 +233,13 @@ async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() 
     let robot = Robot::new(all(), &master.uri);
     let (first, second) = (robot.node("first"), robot.node("second"));
     peer.write("said", "/chatter", ROS_STRING, false);
-    let heard = Listener::new(&first, &reliable(100));
+    let heard = Listener::new(&first, &reliable(MANY));
     peer.connected("said", 1);
     until("it is heard", || heard.subscriber.statistics().publishers == 1);
     heard.begins(|first| peer.publish("said", ROS_STRING, &ros_text(first)));
-    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|n| peer.publish("said", ROS_STRING, &ros_text(&n.to_string())));
+    let mut say = |numbers| numbers::each(numbers, |number| peer.publish("said", ROS_STRING, &ros_text(number)));
     say(1..300);
-    let other = Listener::new(&second, &reliable(200));
+    let other = Listener::new(&second, &reliable(2 * MANY));
     say(300..600);
     other.hears(599);
     drop(other);

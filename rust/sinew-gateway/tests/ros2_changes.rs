@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::numbers::Listener;
+use common::numbers::{self, Listener, MANY};
 use common::ros2::{Domain, Peer, Robot};
 use common::texts::{STRING, latched, reliable, text};
 use common::{all, next, until};
@@ -145,11 +145,11 @@ fn misses_nothing_beside(other: &Qos, goes: bool) {
     let (first, second) = (robot.node("first"), robot.node("second"));
     peer.ty(NAME, "string data\n");
     peer.write("said", "rt/chatter", NAME, &json!({"depth": 0}));
-    let heard = Listener::new(&first, &reliable(100));
+    let heard = Listener::new(&first, &reliable(MANY));
     peer.matched("said", 1);
     until("it is heard", || heard.subscriber.statistics().publishers == 1);
     heard.begins(|first| peer.publish("said", NAME, &text(first)));
-    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    let mut say = |numbers| numbers::each(numbers, |number| peer.publish("said", NAME, &text(number)));
     say(1..300);
     let other = Listener::new(&second, other);
     say(300..600);
@@ -164,7 +164,7 @@ fn misses_nothing_beside(other: &Qos, goes: bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() {
-    misses_nothing_beside(&reliable(200), true);
+    misses_nothing_beside(&reliable(2 * MANY), true);
 }
 
 #[tokio::test(flavor = "multi_thread")]

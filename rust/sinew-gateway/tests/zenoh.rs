@@ -5,7 +5,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::numbers::{Listener, say, say_among_others, talker};
+use common::numbers::{Listener, MANY, say, say_among_others, talker};
 use common::texts;
 use common::zenoh::{Robot, Router, a_while};
 use common::{IMAGE, PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
@@ -434,11 +434,11 @@ async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() 
     let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
     let (talks, first, second) = (drone.node("talks"), base.node("first"), base.node("second"));
     let said = talker(&talks, &texts::latched(10));
-    let heard = Listener::new(&first, &texts::latched(100));
+    let heard = Listener::new(&first, &texts::latched(MANY));
     say(&said, 0..1);
     heard.hears(0);
     say(&said, 1..300);
-    let other = Listener::new(&second, &texts::latched(200));
+    let other = Listener::new(&second, &texts::latched(2 * MANY));
     say(&said, 300..600);
     other.hears(599);
     drop(other);
