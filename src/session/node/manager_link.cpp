@@ -77,7 +77,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
   auto channel = std::make_shared<Channel>(std::move(socket), Channel::unlimited);
   channel->send(wire::RegisterNode{wire::protocol_version, node_});
   SINEW_POINT("manager_link.node_told");
-  int looks = looks_for_an_answer;
+  int looks = looks_for_the_first_answer;
   os::Poller poller;
   poller.add(channel->socket(), 0);
   for (;;) {
@@ -106,7 +106,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
     if (looks-- == 0) {
       throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " +
                                               std::to_string(os::peer_credentials(channel->socket()).pid) +
-                                              ") took the connection but did not answer within 5 s: it may be stopped");
+                                              ") took the connection but did not answer within 7 s: it may be stopped");
     }
     if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;

@@ -27,6 +27,8 @@ namespace sinew::session {
 /// So often, and so long each time, an answer of the manager is waited for: 5 s. Counted in looks and not by the clock: where the whole machine stands still for a while, the manager could not answer either.
 inline constexpr std::chrono::nanoseconds longest_look = std::chrono::milliseconds(50);
 inline constexpr int looks_for_an_answer = 100;
+/// The first one: 7 s. Who starts a manager listens for it already, and gives it 5 s to get ready: whoever has connected meanwhile outlasts that, and learns from his own start what is wrong.
+inline constexpr int looks_for_the_first_answer = 140;
 
 /// Thread-safe.
 ///
@@ -46,7 +48,7 @@ class ManagerLink {
   const std::string& node() const noexcept { return node_; }
   const std::string& socket_path() const noexcept { return socket_path_; }
 
-  /// Registers the node, starting the manager when there is none. Blocks until the manager has answered, at most 5 s each. Throws Error.
+  /// Registers the node, starting the manager when there is none. Blocks until the manager is ready, at most 5 s, and has answered, at most 7 s. Throws Error.
   void open();
   /// From now on `handler` is told of what the manager says, and `resumed` called on the loop's thread when another one has been told of all that is announced. Once. REQUIRES: the loop runs.
   void watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler, std::function<void()> resumed);

@@ -38,7 +38,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
     std::string domain{};                  ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
     std::shared_ptr<Executor> executor{};  ///< null: one of its own
   };
-  /// Registers the node, starting the manager when there is none. Blocks until the manager has answered, at most 5 s each. Throws Error.
+  /// Registers the node, starting the manager when there is none. Blocks until the manager is ready, at most 5 s, and has answered, at most 7 s. Throws Error.
   static std::shared_ptr<NodeSession> create(const std::string& name, const Options& options);
   ~NodeSession();
 
