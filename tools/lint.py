@@ -169,7 +169,14 @@ def cargo(jobs):
                 *(["cargo", "update", "--workspace", "--locked", "--quiet", "--manifest-path", other] for other in others),
                 ["cargo", check, "--all-targets", *whole, *denied], ["cargo", check, *alone, *denied], ["cargo", check, *fuzzers, *denied], ["cargo", "doc", "--no-deps", *whole]]
     with crates.shared(environment, rust.WORKSPACE):
-        return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
+        if not rust.install(jobs):
+            return False
+        for command in commands:
+            status, _ = bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)
+            if status != 0:
+                print(f"lint: '{' '.join(command)}' failed with status {status}", flush=True)
+                return False
+        return True
 
 
 CHECKS = {check.__name__: check for check in (layers, sync, lengths, python, formatting, seeded, headers, cargo, clang, old_clang, tidy)}
