@@ -329,7 +329,7 @@ async fn a_message_that_is_larger_than_the_peer_takes_is_counted_and_the_next_on
         let status = robot.gateway.as_ref().map(Gateway::status).unwrap_or_default();
         status.iter().flat_map(|peer| &peer.channels).map(|channel| channel.lost).sum::<u64>()
     };
-    // Who takes it is counted a moment after it has arrived.
+    // Here what was lost before it is counted a moment after it has arrived.
     until("each has counted it", || (lost(&drone), lost(&base)) == (1, 1));
 }
 

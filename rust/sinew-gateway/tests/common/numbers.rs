@@ -18,7 +18,7 @@ pub fn talker(node: &Node, qos: &Qos) -> Publisher {
     Publisher::new(node, TOPIC, STRING, qos, PublisherOptions::default()).expect("it may publish")
 }
 
-/// What a listener keeps at least that is to miss nothing: who is late by more loses some, as one who keeps the newest alone does.
+/// So many a listener keeps that is to miss nothing: it loses what comes beyond these before its thread runs, as all do who keep the newest alone.
 pub const MANY: u32 = 256;
 
 /// Each of them, one after the other, and not all at once.
