@@ -64,6 +64,7 @@ impl Gateway {
             node: node_name.clone(),
             compression: packing::ALL,
             max_message: settings.max_message,
+            clock: 0, // that of when it is said
         };
         let (told, there, had) = (ear.clone(), Arc::clone(&snapshot), Arc::clone(&snapshot));
         let shared = Arc::new(Shared {

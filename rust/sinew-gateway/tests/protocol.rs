@@ -32,6 +32,7 @@ fn samples() -> Vec<(&'static str, Control)> {
         node: "gateway_00010203".to_owned(),
         compression: 3,
         max_message: MOST,
+        clock: 3_600_000_000_000,
     };
     let image = Want {
         channel: 7,

@@ -433,7 +433,7 @@ async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() 
     let router = Router::new();
     let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
     let (talks, first, second) = (drone.node("talks"), base.node("first"), base.node("second"));
-    let said = talker(&talks, &texts::latched(10));
+    let said = talker(&talks, &texts::latched(MANY));
     let heard = Listener::new(&first, &texts::latched(MANY));
     say(&said, 0..1);
     heard.hears(0);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,9 +16,11 @@ use super::gathering::Gathering;
 use super::meeting::Meeting;
 use super::origin::Recent;
 use super::room::{NoRoom, Room};
+use super::times;
 use crate::packing::unpack;
 use crate::point::point;
-use crate::protocol::{Decoded, Dropped, Offer, Packing, RecordHead, RepairHead, TopicHead, Want, violation};
+use crate::protocol::{Decoded, Dropped, Kind, Offer, Packing, RecordHead, RepairHead, TopicHead, Want, violation};
+use crate::ros2::action::Part;
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
 const GRACE: Duration = Duration::from_millis(2);
@@ -41,6 +43,10 @@ pub struct Received {
     offer: Offer,
     ordered: bool,
     is_onward: bool,
+    /// Of an action, whose times are shifted.
+    part: Option<Part>,
+    /// Nanoseconds that the clock here says more than the peer's.
+    ahead: AtomicI64,
     /// The course that is on. Set before `handed` is locked, so that who ends a course waits for one message at most that is being published, and not for all that its task has at hand.
     now: AtomicU64,
     handed: Mutex<Handed>,
@@ -98,6 +104,8 @@ impl Received {
             offer: offer.clone(),
             ordered,
             is_onward,
+            part: times::part_of(Kind::Topic, &want.name, &want.signature),
+            ahead: AtomicI64::new(0),
             now: AtomicU64::new(0),
             handed: Mutex::default(),
             arriving: Mutex::default(),
@@ -122,7 +130,9 @@ impl Received {
     }
 
     /// A new channel, whose messages have numbers behind this one: those of the one before are not handed on any more. What is missing up to it was to come over that one, if it is known how far it had come: the first channel is told.
-    pub fn begin(&self, after: u64, come: Option<u64>) -> Course {
+    /// The clock here says `ahead` ns more than the peer's.
+    pub fn begin(&self, after: u64, come: Option<u64>, ahead: i64) -> Course {
+        self.ahead.store(ahead, Ordering::Relaxed);
         let course = self.next_course();
         let mut handed = self.handed();
         let come = if course.0 == 1 { come } else { Some(handed.sequence) };
@@ -253,6 +263,9 @@ impl Received {
             }
         };
         if is_whole {
+            if let Some(part) = self.part {
+                times::shift(part, loan.bytes(), self.ahead.load(Ordering::Relaxed));
+            }
             self.met().await;
             if self.ordered {
                 // Who is handed it may stand still. It is the only one of this channel.

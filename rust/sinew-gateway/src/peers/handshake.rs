@@ -5,6 +5,7 @@ use std::time::Duration;
 use quinn::{Connection, RecvStream, SendStream};
 
 use super::{Shared, close, explained, printable};
+use crate::channels::times;
 use crate::point::point;
 use crate::protocol::{Closed, Control, Hello, MAX_CONTROL, VERSION};
 
@@ -16,6 +17,8 @@ pub struct Opened {
     pub send: SendStream,
     pub receive: RecvStream,
     pub hello: Hello,
+    /// Nanoseconds that the clock here says more than the peer's (G45).
+    pub ahead: i64,
 }
 
 /// Why there will be no session.
@@ -53,12 +56,14 @@ async fn introduce(connection: &Connection, is_dialed: bool, shared: &Shared) ->
     let (mut send, mut receive) =
         if is_dialed { connection.open_bi().await } else { connection.accept_bi().await }.map_err(|why| Refused::of(explained(&why)))?;
     send.set_priority(i32::MAX).map_err(|why| Refused::of(why.to_string()))?;
-    send.write_all(&Control::Hello(shared.hello.clone()).encode()).await.map_err(|_| ()).map_err(lost)?;
+    let hello = Hello { clock: times::now(), ..shared.hello.clone() };
+    send.write_all(&Control::Hello(hello).encode()).await.map_err(|_| ()).map_err(lost)?;
     point("hello said");
     let hello = match next(connection, &mut receive).await? {
         Control::Hello(hello) => hello,
         _ => return Err(violated(connection, "the first message is no Hello")),
     };
+    let ahead = times::ahead_of(hello.clock);
     check(connection, &hello, shared)?;
     if is_dialed {
         if shared.known.has(&hello.id) {
@@ -73,7 +78,7 @@ async fn introduce(connection: &Connection, is_dialed: bool, shared: &Shared) ->
             _ => return Err(violated(connection, "the dialer's second message is no Ready")),
         }
     }
-    Ok(Opened { send, receive, hello })
+    Ok(Opened { send, receive, hello, ahead })
 }
 
 fn check(connection: &Connection, hello: &Hello, shared: &Shared) -> Result<(), Refused> {

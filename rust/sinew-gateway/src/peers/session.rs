@@ -35,6 +35,8 @@ pub struct Session {
     pub number: u64,
     /// Who the peer says it is.
     pub hello: Hello,
+    /// Nanoseconds that the clock here says more than the peer's (G45).
+    pub ahead: i64,
     /// By us.
     pub is_dialed: bool,
     /// As it was when the connection was made: the peer may have moved.
@@ -115,7 +117,7 @@ impl Session {
 /// Shakes hands, and serves the connection until it is over; why it is, is returned. `permit` is given back when both know each other.
 pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, permit: Option<OwnedSemaphorePermit>) -> Refused {
     let address = shown(connection.remote_address());
-    let Opened { send, receive, hello } = match shake(&connection, is_dialed, shared).await {
+    let Opened { send, receive, hello, ahead } = match shake(&connection, is_dialed, shared).await {
         Ok(opened) => opened,
         Err(refused) => {
             if !is_dialed && refused.known.is_none() {
@@ -131,6 +133,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         outbox: Outbox::new(connection.clone(), Arc::clone(&shared.budget), hello.max_message),
         inlet: Inlet::new(shared.hello.max_message),
         hello,
+        ahead,
         is_dialed,
         connection: connection.clone(),
         control,

@@ -41,6 +41,11 @@ impl<'a> Fields<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
+    /// Eight, signed.
+    pub fn i64(&mut self) -> Decoded<i64> {
+        Ok(i64::from_le_bytes(self.array()?))
+    }
+
     /// Sixteen bytes.
     pub fn id(&mut self) -> Decoded<GatewayId> {
         self.array()

@@ -91,6 +91,8 @@ pub struct Hello {
     pub compression: u8,
     /// (G11)
     pub max_message: u64,
+    /// (G45)
+    pub clock: i64,
 }
 
 /// A topic or service that is wanted.
@@ -240,6 +242,7 @@ impl Hello {
             node: fields.string(MAX_NAME)?,
             compression: fields.u8()?,
             max_message: fields.u64()?,
+            clock: fields.i64()?,
         })
     }
 
@@ -251,6 +254,7 @@ impl Hello {
         }
         into.push(self.compression);
         into.extend(self.max_message.to_le_bytes());
+        into.extend(self.clock.to_le_bytes());
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Message {
     pub is_kept: bool,
     /// What its publishers offer.
     pub offer: Offer,
+    /// (Z10)
+    pub clock: i64,
 }
 
 /// Of a service.
@@ -58,6 +60,8 @@ pub struct Call {
     pub request: TypeTag,
     /// That the response is to have.
     pub response: TypeTag,
+    /// (Z10)
+    pub clock: i64,
 }
 
 impl Attached {
@@ -74,12 +78,14 @@ impl Attached {
                 }
                 bytes.push(u8::from(message.is_kept));
                 message.offer.encode(&mut bytes);
+                bytes.extend(message.clock.to_le_bytes());
             }
             Attached::Call(call) => {
                 bytes.push(1);
                 bytes.extend(call.id);
                 call.request.encode(&mut bytes);
                 call.response.encode(&mut bytes);
+                bytes.extend(call.clock.to_le_bytes());
             }
             Attached::Cancel(id) => {
                 bytes.push(2);
@@ -105,8 +111,14 @@ impl Attached {
                 sequence: fields.u64()?,
                 is_kept: fields.bool()?,
                 offer: Offer::decode(&mut fields)?,
+                clock: fields.i64()?,
             }),
-            1 => Attached::Call(Call { id: fields.id()?, request: TypeTag::decode(&mut fields)?, response: TypeTag::decode(&mut fields)? }),
+            1 => Attached::Call(Call {
+                id: fields.id()?,
+                request: TypeTag::decode(&mut fields)?,
+                response: TypeTag::decode(&mut fields)?,
+                clock: fields.i64()?,
+            }),
             2 => Attached::Cancel(fields.id()?),
             other => return violation(format!("an attachment of the kind {other}")),
         };
@@ -146,8 +158,8 @@ mod tests {
         let ty = |name: &str| TypeTag { hash: [7; 16], name: name.to_owned() };
         let offer = Offer { depth: 5, reliable: true, lifespan: Some(Duration::from_secs(2)), ..Offer::default() };
         [
-            Attached::Message(Message { ty: ty("robot/Image"), origin: u64::MAX, source: 3, sequence: 9, is_kept: true, offer }),
-            Attached::Call(Call { id: [1; 16], request: ty("a/Request"), response: ty("") }),
+            Attached::Message(Message { ty: ty("robot/Image"), origin: u64::MAX, source: 3, sequence: 9, is_kept: true, offer, clock: -1 }),
+            Attached::Call(Call { id: [1; 16], request: ty("a/Request"), response: ty(""), clock: 8 }),
             Attached::Cancel([2; 16]),
         ]
     }

@@ -15,9 +15,10 @@ use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
 use super::waiting::Crowded;
 use crate::bridge::{AGAIN, Due, check, connected_ghost};
-use crate::channels::{Recent, State, is_held_back};
+use crate::channels::{Recent, State, is_held_back, times};
 use crate::peers::printable;
-use crate::protocol::Offer;
+use crate::protocol::{Kind, Offer};
+use crate::ros2::action::Part;
 use crate::ros2::qos;
 
 /// Channels of the network whose losses are counted at a time.
@@ -95,6 +96,8 @@ pub struct Delivery {
     due: Due,
     ty: Type,
     tag: TypeTag,
+    /// Of an action, whose times are shifted.
+    part: Option<Part>,
     ledger: Arc<Ledger>,
     recent: Recent,
     /// What they said, of those that a storage may have, too.
@@ -119,6 +122,7 @@ impl Delivery {
             due: due.clone(),
             tag: TypeTag::of(&ty),
             ty,
+            part: times::part_of(Kind::Topic, name, &due.signature),
             ledger: Arc::clone(ledger),
             recent: Recent::default(),
             contents: Recent::default(),
@@ -195,6 +199,12 @@ impl Delivery {
                 }
             }
         }
+        let shifted = self.part.zip(message.as_ref()).map(|(part, message)| {
+            let mut stream = payload.to_bytes().into_owned();
+            times::shift(part, &mut stream, times::ahead_of(message.clock));
+            ZBytes::from(stream)
+        });
+        let payload = shifted.as_ref().unwrap_or(payload);
         // Of what a stranger sends nothing is known, so it is offered as it is wanted.
         let offer = message.map_or(wanted, |message| message.offer);
         let mut published = tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source));

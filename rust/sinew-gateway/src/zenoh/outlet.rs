@@ -17,7 +17,7 @@ use super::flow::{Beside, Flow, Payload};
 use super::network::Place;
 use super::{joined, kept, key, qos, said};
 use crate::bridge::{Channel, Counted, Due, Look, opened, sum};
-use crate::channels::State;
+use crate::channels::{State, times};
 use crate::link::Outgoing;
 
 /// Announces the topic. The domain is read only while somebody there subscribes.
@@ -107,11 +107,11 @@ fn payload() -> Payload {
 
 /// What is told of each message of a topic, from a new source.
 fn message(place: &Place, due: &Due, ty: &Type) -> Message {
-    Message { ty: TypeTag::of(ty), origin: 0, source: place.drawn(), sequence: 0, is_kept: false, offer: due.offer.clone() }
+    Message { ty: TypeTag::of(ty), origin: 0, source: place.drawn(), sequence: 0, is_kept: false, offer: due.offer.clone(), clock: 0 }
 }
 
 fn beside(message: &Message, outgoing: &Outgoing) -> Beside {
-    let message = Message { origin: outgoing.origin, ..message.clone() };
+    let message = Message { origin: outgoing.origin, clock: times::now(), ..message.clone() };
     Beside { attachment: Attached::Message(message).encode(), timestamp: None }
 }
 

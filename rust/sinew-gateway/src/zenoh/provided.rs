@@ -19,9 +19,10 @@ use super::network::Place;
 use super::served::LONGEST;
 use super::{key, qos, said};
 use crate::bridge::{Channel, Due, Look, check, opened};
-use crate::channels::{Counts, State};
+use crate::channels::{Counts, State, times};
 use crate::gateway::drawn;
 use crate::peers::printable;
+use crate::protocol::Kind;
 
 /// How often it is looked whether somebody still waits for an answer.
 const LOOK: Duration = Duration::from_millis(100);
@@ -44,6 +45,8 @@ struct Service {
     name: String,
     request: TypeTag,
     response: Type,
+    /// Those that are answered are goals of an action.
+    is_of_goals: bool,
     counts: Counts,
 }
 
@@ -83,6 +86,7 @@ impl Provided {
             name: name.to_owned(),
             request: TypeTag::of(&request),
             response,
+            is_of_goals: times::part_of(Kind::Service, name, &due.signature).is_some(),
             counts: Counts::default(),
         };
         Ok(Provided { provider: None, _listener: listener, is_there, refused: None, service: Arc::new(service), due: due.clone() })
@@ -147,7 +151,13 @@ impl Service {
         let ended = match answered {
             Ok(response) => {
                 self.counts.answered(asked + response.len());
-                call.answer(&response.slices().collect::<Vec<_>>())
+                if self.is_of_goals {
+                    let mut response = response.to_bytes().into_owned();
+                    times::date_answer(&mut response);
+                    call.answer(&[&response])
+                } else {
+                    call.answer(&response.slices().collect::<Vec<_>>())
+                }
             }
             Err(Unanswered::Failed(why)) => {
                 self.counts.answered(asked + why.len());
@@ -165,7 +175,8 @@ impl Service {
 
     /// The response, or why there is none.
     async fn ask(&self, id: [u8; 16], request: Vec<u8>) -> Result<ZBytes, Unanswered> {
-        let attached = Attached::Call(Call { id, request: self.request.clone(), response: TypeTag::of(&self.response) }).encode();
+        let attached =
+            Attached::Call(Call { id, request: self.request.clone(), response: TypeTag::of(&self.response), clock: times::now() }).encode();
         // The first answer is the one.
         let (tell, mut told) = mpsc::channel(1);
         let got = self.querier.get().payload(request).encoding(Encoding::APPLICATION_CDR).attachment(attached);

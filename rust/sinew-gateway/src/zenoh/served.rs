@@ -18,9 +18,10 @@ use super::attached::{Attached, CallId, TypeTag};
 use super::network::Place;
 use super::{joined, key, said};
 use crate::bridge::{Channel, Due, check};
-use crate::channels::{Counts, State, parts_of};
+use crate::channels::{Counts, State, parts_of, times};
 use crate::gateway::drawn;
-use crate::protocol::Decoded;
+use crate::protocol::{Decoded, Kind};
+use crate::ros2::action::Part;
 
 /// Calls at a time.
 const MOST: usize = 1024;
@@ -55,6 +56,8 @@ struct Service {
     request: Type,
     request_tag: TypeTag,
     response_tag: TypeTag,
+    /// Those that come are goals of an action.
+    is_of_goals: bool,
     max_message: u64,
     counts: Arc<Counts>,
 }
@@ -74,6 +77,7 @@ impl Served {
             name: name.to_owned(),
             request_tag: TypeTag::of(&request),
             response_tag: TypeTag::of(&response),
+            is_of_goals: times::part_of(Kind::Service, name, &due.signature).is_some(),
             request,
             max_message: place.max_message,
             counts: Arc::clone(&counts),
@@ -125,9 +129,10 @@ impl Running {
 /// Never blocks: what takes longer, a task does.
 fn begin(place: &Place, service: &Arc<Service>, running: &Arc<Running>, query: Query) {
     let attached = query.attachment().map_or(Ok(None), |attachment| Attached::decode(&attachment.to_bytes()));
-    let id = match &attached {
-        Ok(Some(Attached::Call(call))) => call.id,
-        _ => drawn(),
+    // Of the clock of a program that knows nothing of sinew nothing is known, nor does it know of actions.
+    let (id, ahead) = match &attached {
+        Ok(Some(Attached::Call(call))) => (call.id, times::ahead_of(call.clock)),
+        _ => (drawn(), 0),
     };
     let mut calls = running.calls();
     // Whoever draws by lot has none twice.
@@ -139,7 +144,7 @@ fn begin(place: &Place, service: &Arc<Service>, running: &Arc<Running>, query: Q
     let task = place.runtime.spawn(async move {
         let fits = if is_full { Err(service.full()) } else { service.fits(&query, attached) };
         match fits {
-            Ok(()) => service.answer(&query).await,
+            Ok(()) => service.answer(&query, ahead).await,
             Err(why) => service.fail(&query, &why),
         }
         ended.calls().all.remove(&id);
@@ -178,8 +183,11 @@ impl Service {
         check(payload.slices(), &self.request).map_err(|why| format!("a call of '{name}' is no {}: {why}", self.request_tag.name))
     }
 
-    async fn answer(&self, query: &Query) {
-        let request = query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default();
+    async fn answer(&self, query: &Query, ahead: i64) {
+        let mut request = query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default();
+        if self.is_of_goals {
+            times::shift(Part::Goals, &mut request, ahead);
+        }
         let asked = request.len();
         let response = match self.client.start(request, Some(LONGEST)) {
             Ok(response) => response.await,

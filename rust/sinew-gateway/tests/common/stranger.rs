@@ -53,7 +53,7 @@ impl Stranger {
         self.introduce_as(hello).await;
     }
 
-    async fn introduce_as(&mut self, hello: Hello) {
+    pub async fn introduce_as(&mut self, hello: Hello) {
         self.say(&Control::Hello(hello)).await;
         assert!(matches!(self.hear().await, Control::Hello(_)));
         self.say(&Control::Ready).await;
@@ -111,6 +111,7 @@ pub fn hello() -> Control {
         node: "stranger".to_owned(),
         compression: 0,
         max_message: 1 << 20,
+        clock: 0,
     })
 }
 

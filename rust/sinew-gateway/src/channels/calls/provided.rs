@@ -12,10 +12,11 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::Counts;
+use crate::channels::times;
 use crate::packing::unpack;
 use crate::peers::Session;
 use crate::point::point;
-use crate::protocol::{Answer, CallHead, Closed, Decoded, Dropped, Packing, Status, Violation, Want, violation};
+use crate::protocol::{Answer, CallHead, Closed, Decoded, Dropped, Kind, Packing, Status, Violation, Want, violation};
 
 /// How often it is looked whether somebody still waits for an answer.
 const LOOK: Duration = Duration::from_millis(100);
@@ -48,12 +49,14 @@ impl Provided {
     pub fn open(node: &Node, want: &Want, topic: Id, priority: i32, runtime: &Handle) -> sinew::Result<Provided> {
         let way = watch::Sender::new(None);
         let under_way = Arc::new(AtomicU64::new(0));
-        let options = ProviderOptions { ghost: Ghost::Carrier, ..ProviderOptions::default() };
+        let is_of_goals = times::part_of(Kind::Service, &want.name, &want.signature).is_some();
+        // Goals are executed at most once (A5), also where the gateway is ended, or away for long, and the next one comes with another memory of calls. What other providers there do twice nobody here knows.
+        let options = ProviderOptions { ghost: Ghost::Carrier, at_most_once: is_of_goals, ..ProviderOptions::default() };
         let counts = Arc::<Counts>::default();
         let (ways, gone, told, runtime) = (way.clone(), Arc::clone(&under_way), Arc::clone(&counts), runtime.clone());
         let provider = Provider::new(node, &want.name, &want.signature, &want.response, &options, move |call| {
             let (way, gone, counts) = (ways.subscribe(), Arc::clone(&gone), Arc::clone(&told));
-            runtime.spawn(async move { carry(call, way, priority, &gone, &counts).await });
+            runtime.spawn(async move { carry(call, way, (priority, is_of_goals), &gone, &counts).await });
         })?;
         Ok(Provided { _provider: provider, way, under_way, leaving: None, counts, want: want.clone(), topic })
     }
@@ -129,7 +132,7 @@ impl Drop for Counted<'_> {
 }
 
 /// Carries a call to the peer, and the answer back.
-async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, under_way: &AtomicU64, counts: &Counts) {
+async fn carry(call: Call, mut way: watch::Receiver<Way>, (priority, is_goal): (i32, bool), under_way: &AtomicU64, counts: &Counts) {
     point("call taken");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let request: Bytes = call.extents().collect::<Vec<_>>().concat().into();
@@ -145,7 +148,12 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, under_w
             };
             let counted = Counted::new(under_way);
             match attempt(&session, channel, number, &request, priority).await {
-                Attempt::Ended(status, body) => return Some((status, body)),
+                Attempt::Ended(status, mut body) => {
+                    if is_goal && status == Status::Executed {
+                        times::shift_answer(&mut body, session.ahead);
+                    }
+                    return Some((status, body));
+                }
                 // It goes another way, once there is one.
                 Attempt::Lost => {}
             }

@@ -11,10 +11,12 @@ use tokio::sync::watch;
 use super::{Counts, Memory};
 use crate::channels::outlet::parts_of;
 use crate::channels::room::{NoRoom, Room};
+use crate::channels::times;
 use crate::link::Outbox;
 use crate::packing::unpack;
 use crate::point::point;
-use crate::protocol::{Answer, CallHead, Decoded, Dropped, Packing, Status, Want};
+use crate::protocol::{Answer, CallHead, Decoded, Dropped, Kind, Packing, Status, Want};
+use crate::ros2::action::Part;
 
 /// What a call came to.
 pub struct Answered {
@@ -57,17 +59,20 @@ impl Answered {
 /// Calls as a ghost.
 pub struct Served {
     client: Client,
+    /// That of goals, whose times are shifted: by so many ns the clock here says more than the peer's.
+    goals: Option<i64>,
     priority: i32,
     memory: Arc<Memory>,
     counts: Counts,
 }
 
 impl Served {
-    /// Blocks until the manager has agreed.
-    pub fn open(node: &Node, want: &Want, priority: i32, memory: Arc<Memory>) -> sinew::Result<Served> {
+    /// Blocks until the manager has agreed. The clock here says `ahead` ns more than the peer's.
+    pub fn open(node: &Node, want: &Want, priority: i32, ahead: i64, memory: Arc<Memory>) -> sinew::Result<Served> {
         let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(node, &want.name, &want.signature, &want.response, &options)?;
-        Ok(Served { client, priority, memory, counts: Counts::default() })
+        let goals = times::part_of(Kind::Service, &want.name, &want.signature).map(|_| ahead);
+        Ok(Served { client, goals, priority, memory, counts: Counts::default() })
     }
 
     /// What it has counted.
@@ -98,13 +103,16 @@ impl Served {
         if receive.read_exact(&mut packed).await.is_err() {
             return Ok(());
         }
-        let request = if head.packing == Packing::None {
+        let mut request = if head.packing == Packing::None {
             packed
         } else {
             let mut request = vec![0; head.unpacked as usize];
             unpack(head.packing, &packed, &mut request)?;
             request
         };
+        if let Some(ahead) = self.goals {
+            times::shift(Part::Goals, &mut request, ahead);
+        }
         drop(permit);
         let asked = request.len();
         let client = self.client.clone();

@@ -34,7 +34,7 @@ impl Peer {
                         live.outlets.insert(channel, outlet);
                     })
             }
-            Kind::Service => Served::open(self.nodes.own(), want, traffic.priority, Arc::clone(&self.memory))
+            Kind::Service => Served::open(self.nodes.own(), want, traffic.priority, session.ahead, Arc::clone(&self.memory))
                 .map(|served| session.inlet.serve(channel, Arc::new(served))),
         };
         match opened {
@@ -77,7 +77,7 @@ impl Peer {
                     }
                 };
                 received.map(|received| {
-                    let course = received.begin(after, come);
+                    let course = received.begin(after, come, live.session.ahead);
                     live.session.inlet.open(channel, Arc::clone(&received), course);
                     self.received.insert(want.name.clone(), received);
                 })
