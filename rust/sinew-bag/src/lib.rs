@@ -35,4 +35,4 @@ mod writer;
 pub use compression::Compression;
 pub use error::{BagError, Result};
 pub use reader::{Bag, Compressed, Message, Messages, Selection, files};
-pub use writer::{Stamp, Topic, TopicId, Writer, Written};
+pub use writer::{Stamp, Topic, TopicId, Writer, Written, settle};

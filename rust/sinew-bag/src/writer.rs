@@ -213,6 +213,11 @@ impl Writer {
         self.position + self.chunk.size() as u64
     }
 
+    /// How many messages of each topic are in the file, without those that are pending.
+    pub fn written(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.channels.iter().map(|channel| (channel.topic.as_str(), self.counts.get(&channel.id).copied().unwrap_or(0)))
+    }
+
     /// Writes texts by their names, under a name.
     pub fn write_metadata(&mut self, name: &str, metadata: BTreeMap<String, String>) -> Result<()> {
         let mut record = Vec::new();
@@ -318,6 +323,18 @@ impl Writer {
         self.position += size;
         Ok(())
     }
+}
+
+/// Waits until a file that is finished is on the disk, and its name in the folder, so that both outlast a loss of power. Blocks as long as the disk takes.
+pub fn settle(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let settled = File::open(path).and_then(|file| file.sync_all());
+    let settled = settled.and_then(|()| match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // There are file systems that do that by themselves, or not at all.
+        Err(why) if why.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        settled => settled,
+    });
+    settled.map_err(|why| BagError::cannot("brought to the disk", path, &why))
 }
 
 fn write_all(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {

@@ -30,7 +30,7 @@ pub struct View {
     /// All of it.
     pub state: DomainState,
     /// Nodes that have died since the view before, or lost their manager and come again.
-    pub lost: Vec<String>,
+    pub lost: Vec<DomainNode>,
     of_topics: HashMap<Id, OfTopic>,
 }
 
@@ -235,8 +235,8 @@ pub struct Followed {
 struct Shared {
     state: DomainState,
     has_changed: bool,
-    /// Names of nodes that did not leave.
-    lost: Vec<String>,
+    /// Nodes that did not leave.
+    lost: Vec<DomainNode>,
 }
 
 impl Followed {
@@ -253,7 +253,7 @@ impl Followed {
             let is_complete = update.complete;
             let mut shared = filled.0.lock().expect("nobody panics with it");
             shared.has_changed |= is_complete;
-            let lost: Vec<String> = update.lost.iter().filter_map(|id| shared.state.nodes.get(id)).map(|node| node.name.clone()).collect();
+            let lost: Vec<DomainNode> = update.lost.iter().filter_map(|id| shared.state.nodes.get(id)).cloned().collect();
             shared.lost.extend(lost);
             shared.state.apply(update);
             drop(shared);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
@@ -17,13 +17,15 @@ const SAME_NS: i64 = 1_000_000_000;
 /// No time of a signal.
 const NEVER: i64 = i64::MIN;
 
-/// Calls `then` when somebody interrupts the command, once. Who does it again, a second later or more, ends it at once.
+/// Calls `then` when somebody interrupts the command, or its terminal goes (unless `nohup` has started it), once. Who does it again, a second later or more and in the same way, ends it at once: not who stops
+/// programs by one signal after the other, as the launcher does, since what was recorded is worth that time.
 pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
-    let first_ns = Arc::new(AtomicI64::new(NEVER));
-    for signal in [SIGINT, SIGTERM] {
-        end_by_second(signal, Arc::clone(&first_ns)).map_err(unwatched)?;
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let all: Vec<i32> = [SIGINT, SIGTERM].into_iter().chain(hangup).collect();
+    for signal in &all {
+        end_by_second(*signal).map_err(unwatched)?;
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unwatched)?;
+    let mut signals = Signals::new(all).map_err(unwatched)?;
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
             then();
@@ -37,7 +39,15 @@ pub fn unwatched(why: io::Error) -> Failure {
     Failure::Failed(format!("signals cannot be watched: {why}"))
 }
 
-fn end_by_second(signal: i32, first_ns: Arc<AtomicI64>) -> io::Result<()> {
+/// Whether whoever has started this program has it ignore that.
+pub fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+}
+
+fn end_by_second(signal: i32) -> io::Result<()> {
+    let first_ns = AtomicI64::new(NEVER);
     let obey = move || {
         let now = now_ns();
         // relaxed: nothing else is told by it.

@@ -329,6 +329,23 @@ fn only_nodes_that_are_meant_and_die_trigger_it() {
 }
 
 #[test]
+fn who_is_started_again_at_once_has_died_all_the_same() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--on-death"]);
+    let mut camera = Command::new(std::env::current_exe().unwrap());
+    camera.args(["--exact", "process_that_is_killed"]).env("SINEW_TEST_IS_KILLED", scene.domain.path());
+    camera.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    let options = NodeOptions { domain: scene.domain.path().to_owned(), by_caller: false };
+    let mut next = None;
+    assert!(eventually(|| {
+        next = Node::with_options("camera", &options).ok();
+        next.is_some()
+    }));
+    assert_eq!(recorder.written()["reasons"], serde_json::json!(["node 'camera' died"]));
+    recorder.end();
+}
+
+#[test]
 fn a_node_that_loses_its_manager_and_comes_again_is_not_dead() {
     let scene = Scene::new();
     let mut recorder = scene.recorder(&["--after", "0s", "--on-death", "--when", "number.value == 1"]);

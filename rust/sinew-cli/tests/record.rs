@@ -283,8 +283,9 @@ fn a_full_disk_is_told_of_and_leaves_what_was_written() {
     connected(&images);
     let published: Vec<_> = (0..4).map(|n| image(n, 600_000)).collect();
     published.iter().for_each(|image| images.publish(&[image]).unwrap());
-    let (status, _, complaint) = recorder.end();
+    let (status, told, complaint) = recorder.end();
     assert_eq!(status.code(), Some(1));
+    assert!(told.contains("3 messages of 1 topic") && told.contains("camera/image: 1 of 4 lost"), "{told}");
     assert!(complaint.contains("a.mcap cannot be written: File too large") && complaint.contains("can be read"), "{complaint}");
     assert_eq!(Bag::open(&path).unwrap().cut(), None, "there was room for the summary");
     assert!(read(&path)["/camera/image"] == published[..3]);

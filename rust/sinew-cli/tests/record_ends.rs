@@ -141,10 +141,15 @@ struct Scene {
 
 impl Scene {
     fn new(out: impl Into<Stdio>, err: impl Into<Stdio>) -> Scene {
+        Scene::of("true", out, err)
+    }
+
+    /// After this in a shell.
+    fn of(limits: &str, out: impl Into<Stdio>, err: impl Into<Stdio>) -> Scene {
         let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
         let node = domain.node("robot");
         let publisher = Publisher::new(&node, "number", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
-        let mut command = domain.command(&format!("record -o {}", folder.path().join("a.mcap").display()));
+        let mut command = limited(&domain, limits, &format!("record -o {}", folder.path().join("a.mcap").display()));
         let recorder = command.stdout(out).stderr(err).spawn().unwrap();
         assert!(eventually(|| publisher.statistics().subscribers == 1));
         publisher.publish(&[&SEVEN]).unwrap();
@@ -206,6 +211,52 @@ fn a_signal_that_comes_again_later_ends_a_recorder_that_hangs() {
     }));
     assert_eq!(scene.recorder.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
     drop(read);
+}
+
+#[test]
+fn who_stops_it_by_one_signal_after_the_other_ends_none_that_is_still_busy() {
+    // Which no other test's processes get.
+    let (read, write) = std::io::pipe().unwrap();
+    fcntl(&write, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+    let mut full = write.try_clone().unwrap();
+    while full.write(&[0; 1]).is_ok() {}
+    fcntl(&write, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
+    let mut scene = Scene::new(write, Stdio::null());
+    scene.signal(Signal::SIGINT);
+    assert!(eventually(|| scene.is_whole()));
+    // As long as makes the same signal another one.
+    std::thread::sleep(Duration::from_millis(1100));
+    scene.signal(Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(scene.recorder.try_wait().unwrap().is_none());
+    drop((full, read));
+    assert!(scene.recorder.wait().unwrap().signal().is_none());
+}
+
+#[test]
+fn it_ends_well_when_its_terminal_hangs_up_and_goes_on_where_that_is_ignored() {
+    let mut scene = Scene::new(Stdio::null(), Stdio::null());
+    scene.signal(Signal::SIGHUP);
+    assert_eq!(scene.recorder.wait().unwrap().code(), Some(0));
+    assert!(scene.is_whole());
+    // As `nohup` does.
+    let mut scene = Scene::of("trap '' HUP", Stdio::null(), Stdio::null());
+    scene.signal(Signal::SIGHUP);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(scene.recorder.try_wait().unwrap().is_none());
+    scene.signal(Signal::SIGINT);
+    assert_eq!(scene.recorder.wait().unwrap().code(), Some(0));
+    assert!(scene.is_whole());
+}
+
+#[test]
+fn one_that_cannot_join_leaves_no_file_that_would_be_in_the_way_of_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+    let output = command.args(["record", "-o"]).arg(&path).env("SINEW_DOMAIN", folder.path().join("none/domain")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(!path.exists());
 }
 
 #[test]

@@ -84,6 +84,19 @@ fn a_number_that_is_taken_is_left_out_and_all_is_recorded() {
 }
 
 #[test]
+fn a_recorder_that_is_started_again_goes_on_behind_the_files_of_the_one_before() {
+    let scene = Scene::new();
+    for value in 0..2 {
+        let recorder = scene.record(" --split-time 1h");
+        scene.publish(value);
+        interrupt(&recorder);
+        let (status, _, said) = recorder.end();
+        assert_eq!((status, said.as_str()), (Some(0), ""));
+        assert_eq!(read(&scene.path(&format!("a_{value}.mcap"))), [number(value)]);
+    }
+}
+
+#[test]
 fn a_file_that_is_deleted_or_replaced_meanwhile_is_told_at_once_and_is_a_failure() {
     for is_replaced in [false, true] {
         let scene = Scene::new();

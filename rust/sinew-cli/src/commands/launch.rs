@@ -34,7 +34,7 @@ A launch file, of which only `processes` and a `command` each are needed:
       restart: on-failure          # the default; or never, or always
     recorder:
       if: $(var record)            # not started if that is empty, false, no, off or 0
-      command: sinew record --all -o $(var record)
+      command: sinew record --all -o $(var record)/   # a folder: a new file each time
     driver:
       command: ./driver
       required: true               # when it has ended for good, all are stopped

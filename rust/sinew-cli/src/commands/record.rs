@@ -57,7 +57,7 @@ pub struct Record {
     /// A flight recorder: hold the messages of so long a time, and write them only when it is triggered
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["split_size", "split_time"])]
     pub last: Option<Duration>,
-    /// Hold no more bytes than that
+    /// Hold no more bytes than that, and twice as many while a file is written
     #[arg(long, value_name = "SIZE", value_parser = held, default_value = "1GB", requires = "last")]
     pub budget: ByteSize,
     /// Trigger it when this becomes so: TOPIC.FIELD, <, <=, ==, !=, >= or >, and a value

@@ -41,6 +41,9 @@ pub struct Recorded {
     pub messages: u64,
     /// It was not where it was created any more.
     pub gone: bool,
+    /// How many of each topic.
+    #[serde(skip)]
+    pub topics: BTreeMap<String, u64>,
 }
 
 /// Writes one file after the other.
@@ -95,9 +98,8 @@ impl Current {
         })
     }
 
-    /// The one behind it. Somebody else may have one of its number, and it is recorded nevertheless.
-    fn next(&self, plan: &Plan, lost: &Lost) -> Result<Current> {
-        let mut number = self.number + 1;
+    /// The first of many from this number on that is not taken. Somebody else may have one, or the recorder that ran before, and it is recorded nevertheless.
+    fn free(plan: &Plan, mut number: usize, lost: &Lost) -> Result<Current> {
         loop {
             match Current::new(plan, number, lost) {
                 Err(_) if plan.path(number).symlink_metadata().is_ok() => number += 1,
@@ -123,15 +125,21 @@ impl Current {
         self.look();
         let lost = lost.lock().expect("nobody panics with it").clone();
         let before = |topic: &str| self.lost_before.get(topic).copied().unwrap_or(0);
-        let meanwhile = lost.iter().map(|(topic, lost)| (format!("/{topic}"), lost - before(topic)));
+        let meanwhile = lost.iter().map(|(topic, lost)| (format!("/{topic}"), lost.saturating_sub(before(topic))));
         let meanwhile: BTreeMap<_, _> = meanwhile.filter(|(_, lost)| *lost > 0).map(|(topic, lost)| (topic, lost.to_string())).collect();
+        // First: without the messages that could not be written, there may be room for the rest.
+        let flushed = self.writer.flush();
         let told = if meanwhile.is_empty() { Ok(()) } else { self.writer.write_metadata(LOST, meanwhile) };
-        let path = self.writer.path().to_owned();
-        let gone = self.is_gone;
-        let unfinished = Recorded { path: path.clone(), bytes: self.writer.size(), messages: self.messages, gone };
+        let mut topics = BTreeMap::<String, u64>::new();
+        for (topic, count) in self.writer.written() {
+            // As often as its type was another one.
+            *topics.entry(topic.trim_start_matches('/').to_owned()).or_default() += count;
+        }
+        let (path, messages) = (self.writer.path().to_owned(), topics.values().sum());
+        let recorded = Recorded { path, bytes: self.writer.size(), messages, gone: self.is_gone, topics };
         match self.writer.finish() {
-            Ok(written) => (Recorded { path, bytes: written.bytes, messages: written.messages, gone }, told),
-            Err(why) => (unfinished, Err(why)),
+            Ok(written) => (Recorded { bytes: written.bytes, ..recorded }, flushed.and(told)),
+            Err(why) => (recorded, flushed.and(Err(why))),
         }
     }
 }
@@ -139,7 +147,7 @@ impl Current {
 impl Files {
     /// Creates the first one.
     pub fn new(plan: Plan, lost: Lost) -> Result<Files> {
-        let current = Current::new(&plan, 0, &lost)?;
+        let current = if plan.is_split() { Current::free(&plan, 0, &lost)? } else { Current::new(&plan, 0, &lost)? };
         Ok(Files { plan, lost, current, finished: Vec::new(), look_at: Instant::now() + OFTEN })
     }
 
@@ -151,7 +159,7 @@ impl Files {
     /// Adds a message.
     pub fn write(&mut self, message: &Received, stamp: &Stamp) -> Result<()> {
         if self.is_due(stamp.log_time) {
-            let next = self.current.next(&self.plan, &self.lost)?;
+            let next = Current::free(&self.plan, self.current.number + 1, &self.lost)?;
             let (recorded, finished) = std::mem::replace(&mut self.current, next).finish(&self.lost);
             self.finished.push(recorded);
             finished?;

@@ -58,8 +58,9 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         split_time: asked.split_time,
     };
     let lost = Lost::default();
-    let files = Files::new(plan, Arc::clone(&lost)).map_err(Failure::of)?;
+    // Before there is a file: who is started again after this has failed is to find none.
     let node = join(cli, "record")?;
+    let files = Files::new(plan, Arc::clone(&lost)).map_err(Failure::of)?;
     let (events, happened) = mpsc::channel();
     let interrupted = events.clone();
     interrupt::on_interrupt(move || drop(interrupted.send(Event::Interrupted)))?;
@@ -112,9 +113,13 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         }
     }
 
+    // What has come while the disk was too slow will not be written any more.
+    let behind = if queue.is_full() { subscriptions.waiting() } else { BTreeMap::new() };
     // In this order: whoever receives may wait for room.
+    subscriptions.stop(|| queue.is_full());
     queue.close();
-    let counts = subscriptions.counts();
+    let mut counts = subscriptions.counts();
+    behind.into_iter().for_each(|(topic, waiting)| counts.entry(topic).or_default().lost += waiting);
     if let Some(view) = followed.changed() {
         subscriptions.note_unheard(&view);
     }
@@ -124,6 +129,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     let seconds = begun.elapsed().as_secs_f64();
     let (files, failed) = writer.join().map_err(|_| Failure::Failed("the thread that writes has panicked".to_owned()))?;
     line.clear();
+    count_unwritten(&mut counts, &files);
     let total = |of: fn(&Recorded) -> u64| files.iter().map(of).sum();
     let recording = Recording {
         messages: total(|file| file.messages),
@@ -183,6 +189,15 @@ fn write(mut files: Files, queue: &Queue<Received>, told: &Told, clock: &Clock) 
     };
     let (recorded, unfinished) = files.finish();
     (recorded, failed.or(unfinished))
+}
+
+/// What was received, and is in no file, is lost, too.
+fn count_unwritten(counts: &mut BTreeMap<String, Counts>, files: &[Recorded]) {
+    for (topic, counts) in counts {
+        let written = files.iter().filter_map(|file| file.topics.get(topic)).sum();
+        counts.lost += counts.received.saturating_sub(written);
+        counts.received = written;
+    }
 }
 
 fn lost_of(counts: &BTreeMap<String, Counts>) -> BTreeMap<String, u64> {

@@ -50,6 +50,11 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Whether who adds something would wait.
+    pub fn is_full(&self) -> bool {
+        self.state.lock().expect("nobody panics with it").bytes > MOST
+    }
+
     /// The oldest, when there is one, but waits at most until then.
     pub fn take(&self, until: Instant) -> Taken<T> {
         let state = self.state.lock().expect("nobody panics with it");

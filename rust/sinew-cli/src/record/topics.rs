@@ -39,9 +39,7 @@ pub struct Subscriptions {
     parting: Vec<Parting>,
     /// When it was looked for those that can go.
     looked: Instant,
-    /// A message is given to the sink, which may wait for a disk.
-    // relaxed: looked at again and again.
-    is_giving: Arc<AtomicBool>,
+    giving: Arc<Giving>,
     /// By the names of topics that are subscribed, or parting.
     heard: HashMap<String, Arc<Mutex<Heard>>>,
     /// So many subscribers were there.
@@ -56,6 +54,15 @@ pub struct Subscriptions {
     unheard: BTreeMap<Id, Unheard>,
     /// What could not be had, for whatever time: who was not heard (none: the topic was refused), and why. All of it was told.
     missing: BTreeMap<(String, Option<String>), String>,
+}
+
+/// What the one thread of all callbacks does, and is to do.
+#[derive(Default)]
+struct Giving {
+    /// A message is given to the sink, which may wait for a disk.
+    // seq_cst, as the other: who says that it is over sees a message that is given all the same.
+    is_on: AtomicBool,
+    is_over: AtomicBool,
 }
 
 struct Subscription {
@@ -127,7 +134,7 @@ impl Subscriptions {
             subscribed: HashMap::new(),
             parting: Vec::new(),
             looked: Instant::now(),
-            is_giving: Arc::default(),
+            giving: Arc::default(),
             heard: HashMap::new(),
             made: 0,
             brought: HashSet::new(),
@@ -267,6 +274,19 @@ impl Subscriptions {
         self.subscribed.is_empty()
     }
 
+    /// What comes from now on is not received. Waits until the sink has the message that has come just before, unless it `may_wait` for long.
+    pub fn stop(&self, may_wait: impl Fn() -> bool) {
+        self.giving.is_over.store(true, Ordering::SeqCst);
+        while self.giving.is_on.load(Ordering::SeqCst) && !may_wait() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// Messages that have come, and that the sink was not given yet, by the names of topics.
+    pub fn waiting(&self) -> BTreeMap<String, u64> {
+        self.subscribed.iter().map(|(name, subscription)| (name.clone(), subscription.statistics().waiting)).collect()
+    }
+
     /// By the names of topics.
     pub fn counts(&self) -> BTreeMap<String, Counts> {
         let mut counts = self.before.clone();
@@ -328,14 +348,14 @@ impl Subscriptions {
         let ghost = if self.brought.contains(topic) { Ghost::No } else { Ghost::Observer };
         let options = SubscriberOptions { ghost, execution_thread: THREAD, ..Default::default() };
         let (heard, received) = (Arc::clone(self.heard.entry(topic.to_owned()).or_default()), Arc::clone(received));
-        let is_giving = Arc::clone(&self.is_giving);
+        let giving = Arc::clone(&self.giving);
         let on_frame = move |frame: Frame| {
-            if heard.lock().expect("nobody panics with it").is_new(frame.info(), number) {
+            giving.is_on.store(true, Ordering::SeqCst);
+            if !giving.is_over.load(Ordering::SeqCst) && heard.lock().expect("nobody panics with it").is_new(frame.info(), number) {
                 received.fetch_add(1, Ordering::Relaxed);
-                is_giving.store(true, Ordering::Relaxed);
                 sink(Received { source: Arc::clone(&source), frame });
-                is_giving.store(false, Ordering::Relaxed);
             }
+            giving.is_on.store(false, Ordering::SeqCst);
         };
         let created = Subscriber::with_callback(&self.node, topic, signature, &qos, options, on_frame);
         created.map_err(|why| match why.kind() {
@@ -353,7 +373,7 @@ impl Subscriptions {
     fn let_go(&mut self) {
         // Of a longer time this process may have been stopped for most.
         let passed = std::mem::replace(&mut self.looked, Instant::now()).elapsed().min(MEETING);
-        let is_giving = self.is_giving.load(Ordering::Relaxed);
+        let is_giving = self.giving.is_on.load(Ordering::SeqCst);
         let is_over = |parting: &mut Parting| parting.quiet.look(&parting.subscription.statistics(), passed, is_giving);
         let over: Vec<Parting> = self.parting.extract_if(.., is_over).collect();
         for parting in over {

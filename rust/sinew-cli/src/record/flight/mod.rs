@@ -106,7 +106,6 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         subscriptions,
         deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
         plan,
-        clock: Clock::new(),
         pending: None,
         is_writing: false,
         is_ending: false,
@@ -132,7 +131,6 @@ struct Flight<'a> {
     subscriptions: Subscriptions,
     deaths: Option<Deaths>,
     plan: Plan,
-    clock: Clock,
     pending: Option<Pending>,
     is_writing: bool,
     is_ending: bool,
@@ -293,7 +291,8 @@ impl Flight<'_> {
             reasons: pending.reasons,
             callers: pending.callers,
             plan: self.plan.clone(),
-            clock: self.clock,
+            // Of each file, as weeks may have passed: the calendar's clock was set meanwhile, or the machine slept.
+            clock: Clock::new(),
         }
     }
 

@@ -53,8 +53,8 @@ impl Conditions {
 pub struct Deaths {
     /// None: any but the command's own.
     of: Option<GlobMatcher>,
-    /// Since when they are missed.
-    missed: BTreeMap<String, Instant>,
+    /// Since when they are missed, by their names and processes.
+    missed: BTreeMap<(String, i64), Instant>,
 }
 
 impl Deaths {
@@ -68,20 +68,22 @@ impl Deaths {
         Deaths { of, missed: BTreeMap::new() }
     }
 
-    /// Notes who did not leave and is not there, and who is there again.
+    /// Notes who did not leave and is not there, and who is there again: that process, where it is known. Another one of the name is the next, as when it was started again.
     pub fn look(&mut self, view: &View, now: Instant) {
         let of = self.of.as_ref();
         let is_meant = |name: &str| of.map_or(!name.starts_with("sinew-"), |of| of.is_match(name));
-        self.missed.extend(view.lost.iter().filter(|name| is_meant(name)).map(|name| (name.clone(), now)));
+        self.missed.extend(view.lost.iter().filter(|node| is_meant(&node.name)).map(|node| ((node.name.clone(), node.pid), now)));
+        // 0 is a process that cannot be seen from here.
+        let is_same = |one: i64, other: i64| one == other || one == 0 || other == 0;
         for node in view.nodes() {
-            self.missed.remove(&node.name);
+            self.missed.retain(|(name, pid), _| *name != node.name || !is_same(*pid, node.pid));
         }
     }
 
     /// Those who are dead. Each is told of once.
     pub fn dead(&mut self, now: Instant) -> Vec<String> {
         let is_late = |since: &Instant| now.saturating_duration_since(*since) >= Self::GRACE;
-        let dead: Vec<String> = self.missed.iter().filter(|(_, since)| is_late(since)).map(|(name, _)| name.clone()).collect();
+        let dead: Vec<String> = self.missed.iter().filter(|(_, since)| is_late(since)).map(|((name, _), _)| name.clone()).collect();
         self.missed.retain(|_, since| !is_late(since));
         dead
     }
@@ -89,7 +91,7 @@ impl Deaths {
     /// Those who are missed when this is to end, dead or not: nobody will wait for them. But not those who were told to end by the same signal.
     pub fn missed(&mut self, now: Instant) -> Vec<String> {
         let missed = std::mem::take(&mut self.missed).into_iter();
-        missed.filter(|(_, since)| now.saturating_duration_since(*since) >= Self::SAME).map(|(name, _)| name).collect()
+        missed.filter(|(_, since)| now.saturating_duration_since(*since) >= Self::SAME).map(|((name, _), _)| name).collect()
     }
 
     /// When somebody may be dead.

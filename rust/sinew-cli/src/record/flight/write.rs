@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use rustix::fs::{Access, access};
 use serde::Serialize;
-use sinew_bag::{BagError, Compression, Result};
+use sinew_bag::{BagError, Compression, Result, settle};
 
 use super::Event;
 use super::service::{Caller, Response};
@@ -137,6 +137,8 @@ fn write(job: Job) -> Outcome {
     if let Some(why) = failed.or(unfinished) {
         return Err(why);
     }
+    // A robot that falls may lose its power a moment later.
+    recorded.iter().filter(|file| !file.gone).try_for_each(|file| settle(&file.path))?;
     Ok(Written {
         path: recorded.first().map(|file| file.path.clone()).unwrap_or_default(),
         messages: recorded.iter().map(|file| file.messages).sum(),
