@@ -138,17 +138,30 @@ void ServiceClientCore::Impl::lose(const Rejected& lost) {
   tell(std::move(outcomes));
 }
 
-// Messages between us and a provider were lost, and nobody knows which: none of its calls can be sure of an answer. Those that are answered all the same are counted until then.
+// So many messages between us and a provider were lost, or all that it sends from now on (0), and nobody knows which: none of its calls can be sure of an answer. Those that are answered all the same are counted
+// until then, but as many as were lost; of these the oldest are forgotten.
 void ServiceClientCore::Impl::lose_locked(Provider& provider, std::uint64_t count, Outcomes& outcomes) noexcept {
-  provider.in_flight -= static_cast<std::uint32_t>(std::min<std::uint64_t>(count, provider.in_flight));
-  for (auto call = calls.begin(); call != calls.end();) {
-    if (call->second.provider == provider.endpoint) {
-      fail_locked(call->first, call->second, ServiceError::Kind::lost,
-                  {": a request or a response between this client and its provider was lost, or could not be read; see both logs: ",
-                   "the request may have been executed, or not"},
-                  outcomes);
+  for (auto& [id, call] : calls) {
+    if (call.provider != provider.endpoint) continue;
+    fail_locked(id, call, ServiceError::Kind::lost,
+                {": a request or a response between this client and its provider was lost, or could not be read; see both logs: ",
+                 "the request may have been executed, or not"},
+                outcomes);
+  }
+  const auto is_its = [&](const auto& each) { return each.second.provider == provider.endpoint; };
+  if (count == 0 || count >= provider.in_flight) {
+    provider.in_flight = 0;
+    std::erase_if(calls, is_its);
+    return;
+  }
+  provider.in_flight -= static_cast<std::uint32_t>(count);
+  for (std::uint64_t to_go = count; to_go > 0; --to_go) {
+    auto oldest = calls.end();
+    for (auto call = calls.begin(); call != calls.end(); ++call) {
+      if (is_its(*call) && (oldest == calls.end() || call->first < oldest->first)) oldest = call;
     }
-    call = call->second.provider == provider.endpoint && provider.in_flight == 0 ? calls.erase(call) : std::next(call);
+    if (oldest == calls.end()) return;
+    calls.erase(oldest);
   }
 }
 
@@ -232,12 +245,13 @@ void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, st
   leading = false;
 }
 
-// True when there was any. The client's thread, which has no `done`, stops for what it is to call.
+// True when there was any. The client's thread, which has no `done`, stops for what it is to call. A provider may send without pause: who has a deadline is to look at the time now and then.
 bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::atomic<bool>* done) {
-  for (bool any = false;; any = true) {
+  for (std::uint64_t received = 0;; ++received) {
+    if (received == shm::ring_capacity) return true;
     const std::optional<ReceivedMessage> message = receives.take(nullptr);
     look_at_rejected(!message);
-    if (!message) return any;
+    if (!message) return received > 0;
     SINEW_POINT("service.in_hand");
     if (receive(*message) && !done) return true;
     if (done && done->load(std::memory_order_acquire)) return true;  // sync: DONE (with tell)

@@ -135,7 +135,9 @@ void ServiceProviderCore::Impl::receive(ReceivedMessage& message) {
     if (!call) return;
     if (parallel > 1) {
       const Waiting next{call, std::shared_ptr<const void>(message.keep, message.object)};  // let go of without the mutex
+      SINEW_POINT("service.begun");
       const std::lock_guard lock(mutex);
+      if (closed) return forget_locked(*call);  // by a handler: nobody would wait for a thread that is started now; another provider has it
       queue.push_back(next);
       start_worker_locked();
       changed.notify_one();

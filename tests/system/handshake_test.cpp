@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <new>
 #include <thread>
 
 #include "os/event.hpp"
@@ -193,6 +194,36 @@ TEST_F(Handshake, S6_a_reader_that_does_not_read_holds_at_most_two_descriptors_i
       EXPECT_EQ(came, 1U) << "each answer brings one more";
     }
   }
+}
+
+// --- messages that are wrong --------------------------------------------------------------------------------------------------------------
+
+TEST_F(Handshake, S16_wrong_messages_are_passed_over_so_many_at_a_time_that_nobody_who_takes_is_held_up_for_ever) {
+  auto node = Node::create("subscriber");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(512), as_from_elsewhere());
+  Stranger stranger("stranger");
+  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
+  ASSERT_TRUE(publisher.take_attach());
+  publisher.send_ring();
+  publisher.send_chunk(1);
+  publisher.pair.expect<wire::ChunkMapped>();
+  const std::uintptr_t wrong = publisher.lay(0, 1);
+  *reinterpret_cast<std::uintptr_t*>(&std::launder(reinterpret_cast<Sample*>(publisher.at(0)))->text) = 0;
+  for (int number = 0; number < 200; ++number) publisher.publish(wrong);
+  publisher.publish(publisher.lay(4096, 7));
+  std::uint64_t before = 0;
+  for (;;) {
+    const auto message = subscriber->take();
+    const std::uint64_t rejected = subscriber->statistics().rejected;
+    EXPECT_LE(rejected - before, 64U) << "at a time";
+    before = rejected;
+    if (message) {
+      EXPECT_EQ(message->number, 7U);
+      break;
+    }
+    ASSERT_LT(rejected, 200U) << "the right one has not come";
+  }
+  EXPECT_EQ(before, 200U);
 }
 
 // --- frames before their chunks -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
 // Providers and clients that do not keep to the rules harm nobody but their own calls.
+#include <atomic>
+#include <thread>
+
 #include "api/service_impl.hpp"
 #include "tests/system/service.hpp"
 #include "wire/topic_name.hpp"
@@ -115,6 +118,33 @@ TEST_F(ServiceStrangers, AProviderCannotAnswerWhatAnotherWasAsked) {
   EXPECT_GT(client->statistics().strays, 0u);
   thief.end();
   honest.end();
+}
+
+// Says of all requests but the first, which it keeps, that something could not be read.
+ROLE(loser_of_all_but_one) {
+  std::atomic<bool> has_one{false};
+  Rogue rogue("loser", true, [&has_one](Rogue& self, std::uint64_t from, std::uint64_t) {
+    if (has_one.exchange(true)) self.respond(from, 0, 1, 3);
+  });
+  say("ready");
+  until_finished();
+}
+
+TEST_F(ServiceStrangers, OfAProviderThatLosesOneCallAfterTheOtherNothingIsRememberedForEver) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  Child loser("loser_of_all_but_one");
+  loser.expect("ready");
+  auto kept = client->call(addition(1));
+  const auto lose_some = [&] {
+    for (int round = 0; round < 5000; ++round) EXPECT_EQ(kind_of_error(client->call(addition(2))), ServiceError::Kind::lost) << round;
+  };
+  lose_some();
+  const std::size_t bytes = private_bytes_of(::getpid());
+  lose_some();
+  EXPECT_LT(private_bytes_of(::getpid()), bytes + (sanitized ? std::size_t{64} << 20 : std::size_t{256} << 10));
+  EXPECT_EQ(kind_of_error(std::move(kept)), ServiceError::Kind::lost);
+  loser.end();
 }
 
 // Says of every call that it is refused in a way of times to come, or that something could not be read.

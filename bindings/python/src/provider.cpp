@@ -1,3 +1,4 @@
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -100,13 +101,20 @@ void answer_by(const nb::object& handler, Call& call) {
 void on_request(void* context, sinew_call* given) {
   const Providing& by = callbacks_in<Providing>(context);
   const sinew_frame* const frame = sinew_call_request(given);
-  const MessageInfo info = MessageInfo::of(frame);
-  StreamPtr stream = copied(frame);
+  std::optional<MessageInfo> info;
+  StreamPtr stream;
+  try {
+    info = MessageInfo::of(frame);
+    stream = copied(frame);
+  } catch (const std::bad_alloc&) {
+    sinew_call_fail(given, "the provider has no memory to copy the request");
+    return;
+  }
   bool is_taken = false;
   in_python({by.function, by.owner}, [&] {
     const nb::object handler = by.function;  // it may close its provider
     const bool is_deferred = by.is_deferred;
-    Call call(given, nb::none(), info, by.response);
+    Call call(given, nb::none(), *std::move(info), by.response);
     is_taken = true;
     call.request = received(by.request, std::move(stream));
     is_deferred ? static_cast<void>(handler(nb::cast(std::move(call)))) : answer_by(handler, call);

@@ -341,7 +341,8 @@ bool Subscription::run_some(const Turn& turn) {
 
 bool Subscription::take(Receiver& receiver) {
   const std::lock_guard lock(taking_);
-  while (!closed_.load(std::memory_order_relaxed)) {
+  // Who sends without pause what is none to be handed out is not to hold up for ever whoever looks at the time, or has to be told of that.
+  for (std::uint64_t refused = 0; refused < frames_per_turn && !closed_.load(std::memory_order_relaxed); ++refused) {
     const auto accepted = offer_next(receiver);
     if (!accepted) return false;
     if (*accepted) return true;
