@@ -26,7 +26,7 @@ void ServiceClientCore::Impl::peers_changed() noexcept {
   if (!is_to_look.exchange(true, std::memory_order_acq_rel)) timer->set(os::now_ns());  // sync: TO_LOOK (with look_at_time)
 }
 
-void ServiceClientCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept {
+void ServiceClientCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t taken, bool) noexcept {
   const std::lock_guard lock(noting);
   try {
     left.emplace_back(endpoint, taken);
@@ -161,7 +161,7 @@ void ServiceClientCore::Impl::resolve_locked(Provider& provider, bool is_gone, O
   const bool is_once = (provider.endpoint & at_most_once_bit) != 0;
   for (auto each = calls.begin(); each != calls.end();) {
     auto& [id, call] = *each;
-    const bool is_taken = call.sequence == 0 || call.sequence <= provider.taken;
+    const bool is_taken = session::may_be_taken(call.sequence, provider.taken);
     if (call.provider != provider.endpoint || (is_taken && !is_gone)) {
       ++each;
       continue;

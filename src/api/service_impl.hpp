@@ -40,9 +40,9 @@ class Watch final : public session::EndpointWatcher {
     const std::lock_guard lock(mutex_);
     if (to_) to_->peers_changed();
   }
-  void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept override {
+  void peer_left(std::uint64_t endpoint, std::uint64_t taken, bool is_here) noexcept override {
     const std::lock_guard lock(mutex_);
-    if (to_) to_->peer_left(endpoint, taken);
+    if (to_) to_->peer_left(endpoint, taken, is_here);
   }
   void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept override {
     const std::lock_guard lock(mutex_);

@@ -42,7 +42,8 @@ constexpr int most_errors_per_turn = 256;
 
 // --- clients -----------------------------------------------------------------------------------------------------------------------------
 
-void ServiceProviderCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t) noexcept {
+void ServiceProviderCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t, bool is_here) noexcept {
+  if (is_here) return;  // it waits for its answers
   const std::lock_guard lock(mutex);
   for (auto call = running.lower_bound({endpoint, 0}); call != running.end() && call->first.first == endpoint; ++call) {
     call->second.call->cancelled.store(true, std::memory_order_relaxed);

@@ -46,7 +46,7 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
 
   // --- EndpointWatcher ---
   void peers_changed() noexcept override {}
-  void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept override;
+  void peer_left(std::uint64_t endpoint, std::uint64_t taken, bool is_here) noexcept override;
   void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept override;
   void messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept override;
 

@@ -25,10 +25,15 @@ constexpr std::uint64_t its_endpoint = 0x5117'0002;
 /// What a provider would note down.
 struct Notes final : session::EndpointWatcher {
   void peers_changed() noexcept override {}
-  void peer_left(std::uint64_t, std::uint64_t) noexcept override { has_left = true; }
+  void peer_left(std::uint64_t, std::uint64_t number, bool is_here) noexcept override {
+    taken = number;
+    is_still_here = is_here;
+    has_left = true;
+  }
   void call_cancelled(std::uint64_t, std::uint64_t) noexcept override { ++(has_left ? after : before); }
   void messages_lost(std::uint64_t, std::uint64_t) noexcept override {}
-  std::atomic<bool> has_left{false};
+  std::atomic<std::uint64_t> taken{0};
+  std::atomic<bool> is_still_here{false}, has_left{false};
   std::atomic<int> before{0}, after{0};
 };
 
@@ -115,6 +120,39 @@ TEST_F(ServiceLeavers, WhatAClientCancelsWhenItHasLeftIsNotNoted) {
 
 TEST_F(Foreign, WhatAClientOfAnotherUserCancelsWhenItHasLeftIsNotNoted) {
   expect_nothing_to_be_noted_of_a_call_of_who_has_left("foreign_leaving_client");
+}
+
+// As one that was cut off for want of memory or descriptors is connected anew.
+TEST_F(ServiceLeavers, WhatAReaderHasTakenOverOneConnectionSaysNothingOfWhatItIsSentOverTheNextOne) {
+  Ends provider;
+  struct Connected {
+    explicit Connected(const std::string& name)
+        : stranger(name),
+          reader(stranger.meet_publisher<Responses>(wire::response_topic("work"), {.depth = 0, .reliable = true}, its_endpoint)) {
+      require(reader.attach(), "it is not served");
+    }
+    void takes_two() { shm::Claims(reader.acks(), reader.ring_layout(), reader.counts).advance_cursor(2); }
+    Stranger stranger;
+    HandSubscriber reader;
+  };
+  const auto send = [&] {
+    std::uint64_t number = 0;
+    EXPECT_EQ(provider.ends.sends->send_shared(its_endpoint, {std::make_shared<const Responses>()}, &number), PublishResult::published);
+    return number;
+  };
+  auto before = std::make_unique<Connected>("before");
+  const std::uint64_t first = send(), second = send(), third = send();
+  before->takes_two();
+  before.reset();
+  EXPECT_TRUE(eventually([&] { return provider.notes->has_left.load(); }));
+  EXPECT_FALSE(provider.notes->is_still_here);
+  Connected after("after");
+  for (int at = 0; at < 2; ++at) send();
+  const std::uint64_t next = send(), taken = provider.notes->taken;
+  EXPECT_TRUE(session::may_be_taken(first, taken) && session::may_be_taken(second, taken));
+  EXPECT_FALSE(session::may_be_taken(third, taken));
+  EXPECT_TRUE(session::may_be_taken(next, taken)) << "it is the third, too, of another connection";
+  EXPECT_TRUE(session::may_be_taken(0, taken)) << "nobody knows";
 }
 
 }  // namespace

@@ -305,7 +305,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool withdraw_from_observers_locked();
   void let_go_of_lane_locked(const PublisherEnd& end);
   std::uint64_t taken_locked(const PublisherEnd& end) const;
-  void tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept;
+  void tell_left_locked(std::uint64_t endpoint, std::uint64_t taken) const noexcept;
   /// False when there is none.
   bool forget_closed_local() noexcept;
   bool has_foreigners_locked() const;
@@ -375,6 +375,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;    // no more than most_strangers_met
   bool turns_strangers_away_ = false;                   // some that would have been more, and are met again when one of these goes
   std::unique_ptr<Export> export_;                      // made for the first of them
+  std::uint64_t connected_ = 0;                         // so many of them there were
   std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each
   std::vector<std::shared_ptr<LocalQueue>> addressed_;  // guarded by publishing_
   struct Shown {

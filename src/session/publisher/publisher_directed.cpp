@@ -91,9 +91,9 @@ void Publisher::call_cancelled(std::uint64_t endpoint, std::uint64_t call) const
   if (const auto watcher = options_.watcher.lock()) watcher->call_cancelled(endpoint, call);
 }
 
-void Publisher::tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept {
+void Publisher::tell_left_locked(std::uint64_t endpoint, std::uint64_t taken) const noexcept {
   if (endpoint == 0) return;
-  if (const auto watcher = options_.watcher.lock()) watcher->peer_left(endpoint, taken);
+  if (const auto watcher = options_.watcher.lock()) watcher->peer_left(endpoint, taken, static_cast<bool>(find_locked_reader(endpoint)));
 }
 
 // --- messages that are sent more than once -----------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ std::shared_ptr<const void> Publisher::share(NewFrame frame) {
 
 std::uint64_t Publisher::taken_locked(const PublisherEnd& end) const {
   const auto lane = lanes_.find(&end);
-  return lane != lanes_.end() ? std::min(end.ack().cursor(), lane->second.head()) : 0;
+  return number_of(end.connection(), lane != lanes_.end() ? std::min(end.ack().cursor(), lane->second.head()) : 0);
 }
 
 // Cursors are read before claims (S14), as in floor_locked().
@@ -263,7 +263,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
     SINEW_POINT("publisher.before_publish");
     frame.source_time = os::now_ns();
     frame.tells_pieces |= !frame.root;
-    sequence = lane->second.head() + 1;
+    sequence = number_of(end.connection(), lane->second.head() + 1);
     lane->second.publish(frame, newest_chunk);
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);

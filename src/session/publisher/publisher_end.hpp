@@ -47,6 +47,9 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   /// It has changed its mind: frames without pieces are no use to it any more.
   void set_reads_pieces() noexcept { reads_pieces_ = true; }
   void set_start(std::uint64_t sequence) noexcept { start_ = sequence; }
+  /// Another number of each connection that is served. Under the publisher's mutex.
+  void set_connection(std::uint64_t number) noexcept { connection_ = number; }
+  std::uint64_t connection() const noexcept { return connection_; }
   /// The newest sequence up to `head` that this reader will not claim any more, or may not insist on.
   std::uint64_t decided(std::uint64_t head) const noexcept;
   void gather_claims(std::vector<std::uint64_t>& into) const {
@@ -99,6 +102,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   // What publish() looks at stands together, under the publisher's mutex.
   alignas(64) bool left_ = false;
   std::uint64_t start_ = 1;
+  std::uint64_t connection_ = 0;
   const bool holds_back_;
   bool reads_pieces_ = false;
   std::optional<shm::Ringer> ringer_;

@@ -77,6 +77,7 @@ void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   if (options_.endpoint == 0) frames_.reserve(room_for(end->asked().depth));
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
+  end->set_connection(++connected_);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
   std::erase(awaiting_history_, end);
   if (end->reads_pieces()) write_missing_pieces_locked(frames_, start);
@@ -265,8 +266,9 @@ void Publisher::write_missing_pieces_locked(KeptFrames& frames, std::uint64_t fr
 
 void Publisher::on_unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
-  if (end.has_unsubscribed()) tell_left(end.endpoint(), taken_locked(end));
+  const std::uint64_t taken = taken_locked(end);
   end.leave();
+  if (end.has_unsubscribed()) tell_left_locked(end.endpoint(), taken);
   left_locked();
   wake_who_waits_for_space();
 }
@@ -276,7 +278,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   std::erase(connecting_, end);
   if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
   end->part();
-  if (!end->has_unsubscribed()) tell_left(end->endpoint(), taken_locked(*end));  // until now it may have gone on taking
+  if (!end->has_unsubscribed()) tell_left_locked(end->endpoint(), taken_locked(*end));  // until now it may have gone on taking
   left_locked();
   let_go_of_lane_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
@@ -331,7 +333,7 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
   const bool was_there = std::erase(foreign_, end) > 0;
   count_readers_locked();
-  if (was_there && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
+  if (was_there && end->is_attached()) tell_left_locked(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
   // Not while all places are taken, as when one goes that found them so: all would be met again, and it would come and go again, for ever.
   if (was_there && strangers_locked() < most_strangers && std::exchange(turns_strangers_away_, false)) meet_readers_again();
   status_.raise();
@@ -403,7 +405,7 @@ bool Publisher::forget_closed_local() noexcept {
   closed = std::move(*gone);
   locals_.erase(gone);
   std::erase(late_, closed);
-  tell_left(closed->options().subscriber_endpoint, closed->received());
+  tell_left_locked(closed->options().subscriber_endpoint, closed->received());
   count_readers_locked();
   wake_who_waits_for_space();  // it may have been the one that held us back
   status_.raise();
