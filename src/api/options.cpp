@@ -112,7 +112,9 @@ session::Publisher::Options offered(const std::string& topic, const Qos& qos, co
           .wait_for_room = options.when_full == WhenFull::wait,
           .max_blocking = options.max_blocking,
           .qos = qos_of(topic, qos),
-          .ghost = ghost_of("topic '" + topic + "'", options.ghost)};
+          .ghost = ghost_of("topic '" + topic + "'", options.ghost),
+          // Who looks on at an action holds up none of its goals (A4).
+          .waits_for_readers = topic.find("/_action/") == std::string::npos};
 }
 
 session::Subscription::Options asked(const std::string& topic, const Qos& qos, const SubscriberOptions& options) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/system/action.hpp"
+#include "tests/system/sample.hpp"
 
 namespace sinew::system {
 namespace {
@@ -82,6 +83,30 @@ TEST_F(ActionsTelling, WaitsOfSeveralResultsForFeedbackDoNotAddUp) {
   }));
   go_on.set_value();
   for (const MoveHandle& each : handles) EXPECT_EQ(end_of(each), "succeeded");
+}
+
+// Those that others made wait for are more than a ring has.
+TEST_F(ActionsTelling, WhoLooksOnAndKeepsAllHoldsUpNoGoal) {
+  auto watching = Node::create("watcher");
+  const auto all = Qos{}.keep_all().reliable();
+  const auto feedback = watching->create_subscriber<ActionFeedback<Move::Feedback>>("move/_action/feedback", all, as_from_elsewhere());
+  const auto status = watching->create_subscriber<ActionStatus>("move/_action/status", all, as_from_elsewhere());
+  auto node = Node::create("node");
+  auto server = create_move_server(*node, counted_here);
+  auto client = create_move_client(*node);
+  EXPECT_TRUE(eventually([&] { return feedback->statistics().publishers == 1 && status->statistics().publishers == 1; }));
+  EXPECT_EQ(end_of(client->send_goal({.steps = 1500, .what = "count"})), "succeeded");
+  for (std::uint64_t number = 0; number < 600; ++number)
+    EXPECT_EQ(end_of(client->send_goal({.number = number, .what = "count"})), "succeeded");
+  const auto newest = [&] {
+    std::shared_ptr<const ActionStatus> last;
+    while (auto next = status->take()) last = std::move(next);
+    return last;
+  }();
+  ASSERT_TRUE(newest && !newest->goals.empty());
+  EXPECT_EQ(newest->goals.back().state, GoalState::succeeded);
+  EXPECT_TRUE(feedback->take());
+  EXPECT_GT(feedback->statistics().missed, 0U) << "it is told that it is too slow";
 }
 
 }  // namespace

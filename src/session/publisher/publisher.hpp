@@ -76,6 +76,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
         0;  ///< of a service's client or provider: messages are sent to one reader each, by send(); 0: by publish(), to all
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
     wire::Ghost ghost = wire::Ghost::no;       ///< is only there as long as others are
+    bool waits_for_readers = true;             ///< for those that keep all, if it is reliable; else they lose what they are too slow for
   };
   /// As the manager knows it.
   struct Registered {

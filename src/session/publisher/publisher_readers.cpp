@@ -379,7 +379,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
 }
 
 bool Publisher::is_held_back_by(const wire::Qos& asked) const noexcept {
-  return options_.qos.reliable && asked.reliable && asked.depth == 0;
+  return options_.waits_for_readers && options_.qos.reliable && asked.reliable && asked.depth == 0;
 }
 
 void Publisher::wake_who_waits_for_space() const noexcept {

@@ -133,7 +133,7 @@ impl Current {
         let mut topics = BTreeMap::<String, u64>::new();
         for (topic, count) in self.writer.written() {
             // As often as its type was another one.
-            *topics.entry(topic.trim_start_matches('/').to_owned()).or_default() += count;
+            *topics.entry(topic.strip_prefix('/').unwrap_or(topic).to_owned()).or_default() += count;
         }
         let (path, messages) = (self.writer.path().to_owned(), topics.values().sum());
         let recorded = Recorded { path, bytes: self.writer.size(), messages, gone: self.is_gone, topics };

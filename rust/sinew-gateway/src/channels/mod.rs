@@ -6,7 +6,7 @@
 //! | `asked` | messages that others have brought into this domain, to be sent onward |
 //! | `outlet`, `taking` | messages of this domain on their way to the peer |
 //! | `inlet`, `turns`, `received`, `gathering`, `meeting` | messages of the peer on their way into this domain |
-//! | `times` | times of actions that come, by the clock of the peer's machine; pure |
+//! | `times` | times of actions that come, by the clock of the peer's machine |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
 mod asked;
