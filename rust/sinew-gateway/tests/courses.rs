@@ -104,7 +104,7 @@ async fn what_the_channel_before_has_left_at_hand_is_dropped_when_the_next_one_c
         let (old, new) = (Arc::new(Inlet::new(1 << 20)), Inlet::new(1 << 20));
         let begin = |inlet: &Inlet, after| {
             inlet.expect(1);
-            inlet.open(1, Arc::clone(&received), received.begin(after, None));
+            inlet.open(1, Arc::clone(&received), received.begin(after, None, 0));
         };
         begin(&old, 0);
         let head = |index| TopicHead { channel: 1, index }.encode();

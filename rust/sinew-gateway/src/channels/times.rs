@@ -44,6 +44,7 @@ pub fn shift_answer(stream: &mut [u8], ahead: i64) {
 }
 
 /// The same, where nothing is known of the clock there: it has ended now.
+#[cfg(feature = "zenoh")]
 pub fn date_answer(stream: &mut [u8]) {
     change(stream, ENDED_AT, |_| now());
 }
