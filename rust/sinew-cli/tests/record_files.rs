@@ -91,7 +91,7 @@ fn a_recorder_that_is_started_again_goes_on_behind_the_files_of_the_one_before()
         scene.publish(value);
         interrupt(&recorder);
         let (status, _, said) = recorder.end();
-        assert_eq!((status, said.as_str()), (Some(0), ""));
+        assert_eq!(status, Some(0), "{said}");
         assert_eq!(read(&scene.path(&format!("a_{value}.mcap"))), [number(value)]);
     }
 }
