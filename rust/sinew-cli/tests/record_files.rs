@@ -86,13 +86,13 @@ fn a_number_that_is_taken_is_left_out_and_all_is_recorded() {
 #[test]
 fn a_recorder_that_is_started_again_goes_on_behind_the_files_of_the_one_before() {
     let scene = Scene::new();
-    for value in 0..2 {
+    for file in 0..2 {
         let recorder = scene.record(" --split-time 1h");
-        scene.publish(value);
+        scene.publish(0);
         interrupt(&recorder);
         let (status, _, said) = recorder.end();
         assert_eq!(status, Some(0), "{said}");
-        assert_eq!(read(&scene.path(&format!("a_{value}.mcap"))), [number(value)]);
+        assert_eq!(read(&scene.path(&format!("a_{file}.mcap"))), [number(0)]);
     }
 }
 
