@@ -181,7 +181,8 @@ void ServiceClientCore::Impl::note_rejected(const Rejected& one) noexcept {
   // What a provider loses counts together, however often: it may do so without pause.
   const auto same = std::ranges::find_if(rejected, [&](const Rejected& each) { return each.call == 0 && each.endpoint == one.endpoint; });
   if (one.call == 0 && same != rejected.end()) {
-    same->count = std::min(same->count + one.count, most_lost);
+    // All is more than any number of them.
+    same->count = same->count == 0 || one.count == 0 ? 0 : std::min(same->count + one.count, most_lost);
     return;
   }
   try {
