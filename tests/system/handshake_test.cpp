@@ -196,17 +196,25 @@ TEST_F(Handshake, S6_a_reader_that_does_not_read_holds_at_most_two_descriptors_i
   }
 }
 
+/// A publisher by hand, whose ring and first chunk the subscriber has.
+struct Serving {
+  Serving() : publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window) {
+    require(publisher.take_attach(), "the subscriber does not attach");
+    publisher.send_ring();
+    publisher.send_chunk(1);
+    publisher.pair.expect<wire::ChunkMapped>();
+  }
+  Stranger stranger{"stranger"};
+  HandPublisher publisher;
+};
+
 // --- messages that are wrong --------------------------------------------------------------------------------------------------------------
 
 TEST_F(Handshake, S16_wrong_messages_are_passed_over_so_many_at_a_time_that_nobody_who_takes_is_held_up_for_ever) {
   auto node = Node::create("subscriber");
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(512), as_from_elsewhere());
-  Stranger stranger("stranger");
-  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
-  ASSERT_TRUE(publisher.take_attach());
-  publisher.send_ring();
-  publisher.send_chunk(1);
-  publisher.pair.expect<wire::ChunkMapped>();
+  Serving serving;
+  HandPublisher& publisher = serving.publisher;
   const std::uintptr_t wrong = publisher.lay(0, 1);
   *reinterpret_cast<std::uintptr_t*>(&std::launder(reinterpret_cast<Sample*>(publisher.at(0)))->text) = 0;
   for (int number = 0; number < 200; ++number) publisher.publish(wrong);
@@ -231,12 +239,8 @@ TEST_F(Handshake, S16_wrong_messages_are_passed_over_so_many_at_a_time_that_nobo
 TEST_F(Handshake, S7_a_frame_that_is_faster_than_its_chunk_waits_for_it) {
   auto node = Node::create("subscriber");
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
-  Stranger stranger("stranger");
-  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
-  ASSERT_TRUE(publisher.take_attach());
-  publisher.send_ring();
-  publisher.send_chunk(1);
-  publisher.pair.expect<wire::ChunkMapped>();
+  Serving serving;
+  HandPublisher& publisher = serving.publisher;
   publisher.publish(publisher.lay(0, 1));
   const auto first = take_soon(*subscriber);
   ASSERT_TRUE(first);
@@ -276,12 +280,8 @@ TEST_F(Handshake, S7_frames_whose_chunk_never_comes_are_counted_as_missed) {
   auto node = Node::create("subscriber");
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   {
-    Stranger stranger("stranger");
-    HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
-    ASSERT_TRUE(publisher.take_attach());
-    publisher.send_ring();
-    publisher.send_chunk(1);
-    publisher.pair.expect<wire::ChunkMapped>();
+    Serving serving;
+    HandPublisher& publisher = serving.publisher;
     publisher.publish(publisher.lay(0, 1));
     EXPECT_TRUE(take_soon(*subscriber));
     for (int i = 0; i < 3; ++i) publisher.publish(publisher.address(0), 2);

@@ -4,10 +4,12 @@ mod common;
 
 use std::ops::RangeInclusive;
 
+use common::actions::{CANCEL, STATUS};
 use common::stranger::{Stranger, hello, open, record};
 use common::{PATIENCE, Robot, all, next, until};
+use quinn::SendStream;
 use sinew::msg::value::Value;
-use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions, Subscriber, SubscriberOptions};
+use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions, Response, Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Qos};
 use sinew_gateway::protocol::{Answer, CallHead, Control, Hello, Kind, Offer, Packing, Status, TopicHead, Want};
 use sinew_gateway::ros2::action::Clock;
@@ -15,8 +17,6 @@ use sinew_gateway::ros2::action::Clock;
 const GOALS: &str = "arm/go/_action/goal";
 const GOAL: &str = "sinew/ActionGoal<arm/Go>{id:uint8[16];sent_at:int64;goal:arm/Go{x:float64;};}";
 const RESULT: &str = "sinew/GoalResult<arm/Went>{state:sinew/GoalState(uint8);server:uint64;last_feedback:uint64;ended_at:int64;result:arm/Went{x:float64;};text:string;}";
-const STATUS: &str = "sinew/ActionStatus{goals:sinew/GoalStatus{id:uint8[16];accepted_at:int64;state:sinew/GoalState(uint8);}[];}";
-const CANCEL: &str = "sinew/ActionCancel{id:uint8[16];sent_at:int64;}";
 
 /// That the clock of the stranger says less: its machine was started so much later.
 const BEHIND: i64 = 3_600_000_000_000;
@@ -54,6 +54,16 @@ impl There {
     async fn wanted(&mut self, name: &str) -> (u32, RangeInclusive<i64>) {
         let channel = self.stranger.wanted(name).await;
         (channel, self.begin..=now())
+    }
+
+    /// Has the call that this client makes then, with its answer, and how it is answered.
+    async fn is_called(&mut self, client: &Client) -> (Response, SendStream, RangeInclusive<i64>) {
+        let (channel, times) = self.wanted(GOALS).await;
+        self.stranger.say(&open(channel)).await;
+        let response = client.start(stream(GOAL, "{}"), None).expect("it is called");
+        let (send, mut receive) = self.stranger.connection.accept_bi().await.expect("it comes");
+        receive.read_to_end(1000).await.expect("it is a call");
+        (response, send, times)
     }
 
     /// What comes here of a message that it publishes.
@@ -124,11 +134,7 @@ async fn the_answer_to_a_goal_comes_with_its_time_by_the_clock_here() {
     let robot = Robot::on_this_machine("robot", all());
     let client = Client::new(&robot.node("user"), GOALS, GOAL, RESULT, &ClientOptions::default()).expect("it may call");
     let mut there = There::new(&robot).await;
-    let (channel, times) = there.wanted(GOALS).await;
-    there.stranger.say(&open(channel)).await;
-    let response = client.start(stream(GOAL, "{}"), None).expect("it is called");
-    let (mut send, mut receive) = there.stranger.connection.accept_bi().await.expect("it comes");
-    receive.read_to_end(1000).await.expect("it is a call");
+    let (response, mut send, times) = there.is_called(&client).await;
     let answer = stream(RESULT, &format!(r#"{{"state":4,"ended_at":{}}}"#, there.clock()));
     let size = answer.len() as u32;
     let head = Answer { status: Status::Executed, packing: Packing::None, size, unpacked: size };
@@ -165,11 +171,7 @@ async fn a_goal_is_not_sent_to_the_next_gateway_of_a_machine_whose_first_one_has
     let robot = Robot::on_this_machine("robot", all());
     let client = Client::new(&robot.node("user"), GOALS, GOAL, RESULT, &ClientOptions::default()).expect("it may call");
     let mut first = There::new(&robot).await;
-    let (channel, _) = first.wanted(GOALS).await;
-    first.stranger.say(&open(channel)).await;
-    let response = client.start(stream(GOAL, "{}"), None).expect("it is called");
-    let (_send, mut receive) = first.stranger.connection.accept_bi().await.expect("it comes");
-    receive.read_to_end(1000).await.expect("it is a call");
+    let (response, _send, _) = first.is_called(&client).await;
     first.stranger.connection.close(1_u32.into(), b"as if it was killed");
     let Control::Hello(hello) = hello() else { unreachable!("it is one") };
     let mut second = Stranger::new(&robot).await;

@@ -17,8 +17,8 @@ use super::{PATIENCE, until};
 const GOAL: &str = "sinew/ActionGoal<example_interfaces/action/Fibonacci_Goal>{id:uint8[16];sent_at:int64;goal:example_interfaces/action/Fibonacci_Goal{order:int32;};}";
 const RESULT: &str = "sinew/GoalResult<example_interfaces/action/Fibonacci_Result>{state:sinew/GoalState(uint8);server:uint64;last_feedback:uint64;ended_at:int64;result:example_interfaces/action/Fibonacci_Result{sequence:int32[];};text:string;}";
 const FEEDBACK: &str = "sinew/ActionFeedback<example_interfaces/action/Fibonacci_Feedback>{id:uint8[16];server:uint64;number:uint64;feedback:example_interfaces/action/Fibonacci_Feedback{sequence:int32[];};}";
-const STATUS: &str = "sinew/ActionStatus{goals:sinew/GoalStatus{id:uint8[16];accepted_at:int64;state:sinew/GoalState(uint8);}[];}";
-const CANCEL: &str = "sinew/ActionCancel{id:uint8[16];sent_at:int64;}";
+pub const STATUS: &str = "sinew/ActionStatus{goals:sinew/GoalStatus{id:uint8[16];accepted_at:int64;state:sinew/GoalState(uint8);}[];}";
+pub const CANCEL: &str = "sinew/ActionCancel{id:uint8[16];sent_at:int64;}";
 
 /// A goal of so many numbers, or more, goes on until it is cancelled.
 pub const WITHOUT_END: i32 = 1000;
