@@ -259,7 +259,7 @@ fn of_others(path: &Path, channels: &[(&str, &str, &str, &str, &str)], messages:
 }
 
 #[test]
-fn files_of_ros_2_and_of_ros_1_are_played() {
+fn files_of_ros_2_and_of_ros_1_are_played_and_what_cannot_be_is_counted_and_makes_it_fail() {
     let scene = Scene::new();
     let path = scene.folder.path().join("a.mcap");
     let ros1 = "string name\nuint8 level\nfloat64[] values\n";
@@ -268,7 +268,9 @@ fn files_of_ros_2_and_of_ros_1_are_played() {
     of_others(&path, &channels, &[(0, number(5)), (1, state), (1, vec![9])]);
     let numbers = scene.subscriber("number", "test/msg/Number{value:uint64;}", &Qos::reliable());
     let states = scene.subscriber("state", "test/State{name:string;level:uint8;values:float64[];}", &Qos::default());
-    let told = scene.play(&path, "");
+    let output = scene.domain.run(&format!("play --json {}", path.display()));
+    assert_eq!(output.status.code(), Some(1));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(take(&numbers), number(5));
     let expected = [&[0, 1, 0, 0, 3, 0, 0, 0][..], b"ok\0", &[7, 1, 0, 0, 0, 0, 0, 0, 0], &2.5_f64.to_le_bytes()].concat();
     assert_eq!(all(&states), [expected]);

@@ -22,7 +22,9 @@ Examples:
 Files are MCAP, of sinew, of ROS 2 and of ROS 1, bags of ROS 1, or folders of them; they are played as one. Topics that are no sinew topics are named, and others are played.
 Publishers offer the quality of service that the recorded ones offered. It begins when all subscribers that are there are connected.
 
-Keys on a terminal, in its foreground: space pauses, s plays the next message and pauses, up and down change the rate, q ends.";
+Keys on a terminal, in its foreground: space pauses, s plays the next message and pauses, up and down change the rate, q ends.
+
+Exit status: 0 when all of it was published, or until it was interrupted; 1 when a message could not be; 3 when there is nothing to play.";
 
 /// What to play, and how.
 #[derive(Args, Debug)]

@@ -98,7 +98,7 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     }
     player.line.clear();
     drop(keys);
-    Report::new(&tracks, begun.elapsed()).print(cli)
+    Report::new(&tracks, begun.elapsed()).tell(cli)
 }
 
 /// Fails where a name that is asked for is of no topic in the files: a slip of the pen, by which others would be played, or under other names. A pattern that matches none may be meant so.

@@ -9,7 +9,7 @@ use super::keys::is_in_front;
 use super::schedule::Schedule;
 use super::tracks::Tracks;
 use crate::cli::Cli;
-use crate::failure::Done;
+use crate::failure::{Done, Failure, judged};
 use crate::output::{BAD, NAME, WARN, counted, json, out, show, shown};
 use crate::units::{clock_time, three_digits};
 
@@ -97,10 +97,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    pub fn print(&self, cli: &Cli) -> Done {
-        if cli.json {
-            return json(self);
-        }
+    /// Prints it; fails where messages could not be published.
+    pub fn tell(&self, cli: &Cli) -> Done {
+        let printed = if cli.json { json(self) } else { self.print() };
+        judged(printed, if self.failed > 0 { Err(Failure::Failed(String::new())) } else { Ok(()) })
+    }
+
+    fn print(&self) -> Done {
         let mut out = out();
         writeln!(out, "{} of {} in {:.1} s", counted(self.messages, "message"), counted(self.topics.len() as u64, "topic"), self.seconds)?;
         for topic in self.topics.iter().filter(|topic| topic.failed > 0) {
