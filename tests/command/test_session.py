@@ -469,6 +469,8 @@ class Gateways(Case):
         self.assert_shows("sinew --domain $PWD/base record --max-duration 2s -o brought.mcap; sinew bag info brought.mcap", r"/drone/state +demo/msg/State +[1-9]")
         self.assert_shows("sinew --domain $PWD/base record --max-duration 5s -o named.mcap camera/image; sinew bag info named.mcap", r"camera/image.*demo has it, and it comes here while", r"/camera/image +demo/msg/Image +[1-9]")
         self.assert_comes_to_show("sinew --domain $PWD/base service list", "gripper/move")
+        self.assert_shows("sinew --domain $PWD/base service info gripper/move", r"request +gripper/Move/Request\nresponse +gripper/Move/Response", r"(?m)^at +demo$")
+        self.assert_shows("sinew --domain $PWD/base explain lidar/points", "topic 'lidar/points' is at demo", status=3)
         self.assert_shows("sinew --domain $PWD/base service call gripper/move 'width_mm: 30'", r"moved_mm: ")
         window.begin("sinew top")
         window.wait_for(rf"demo <-> base +{re.escape(there)}  round trip")

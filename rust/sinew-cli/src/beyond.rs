@@ -8,6 +8,7 @@ use sinew::raw::ClientOptions;
 use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayPeerCatalogue, Ghost, Node, Qos};
 
 use crate::domain::{Service, View, canonical};
+use crate::failure::Failure;
 use crate::gateways::topic_of;
 use crate::output::shown;
 
@@ -75,6 +76,18 @@ impl Beyond {
             if !far.at.contains(&peer.name) {
                 far.at.push(peer.name.clone());
             }
+        }
+    }
+
+    /// Why a topic that is not here cannot be shown: another domain has it, or else `why`.
+    pub fn or_elsewhere(node: &Node, view: &View, topic: &str, why: Failure) -> Failure {
+        match Beyond::of(node, view).topic(topic) {
+            Some((name, far)) => Failure::Negative(format!(
+                "topic '{0}' is at {1}, and comes here while somebody here subscribes, as `sinew topic echo {0}` does",
+                shown(name),
+                far.places()
+            )),
+            None => why,
         }
     }
 

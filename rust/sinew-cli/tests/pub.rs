@@ -3,7 +3,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Domain, IMAGE, Running, eventually, interrupt};
 use sinew::msg::value::Value;
@@ -189,6 +189,29 @@ fn messages_are_published_as_they_come_from_the_standard_input() {
     assert_eq!(status, Some(1));
     assert!(said.contains("message 5 is no robot/Image: robot/Image has no field 'widht': did you mean 'width'?"), "{said}");
     assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "nothing behind what is none");
+}
+
+#[test]
+fn who_interrupts_it_ends_it_though_messages_come_from_the_standard_input_without_a_pause() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let mut publisher = publish(&domain, &["--wait", "1", "camera/image", "-"]);
+    let mut input = publisher.0.stdin.take().unwrap();
+    // Nobody reads any more when the publisher has ended.
+    let writes = std::thread::spawn(move || {
+        let until = Instant::now() + FOR_LONG;
+        std::iter::repeat_with(|| {
+            std::thread::sleep(Duration::from_millis(5));
+            writeln!(input, "width: 1\n---").is_ok() && Instant::now() < until
+        })
+        .take_while(|goes_on| *goes_on)
+        .count();
+        Instant::now() < until
+    });
+    viewer.take();
+    interrupt(&publisher);
+    assert_eq!(publisher.end().0, Some(0));
+    assert!(writes.join().unwrap(), "it ended with what it reads, and not before");
 }
 
 #[test]

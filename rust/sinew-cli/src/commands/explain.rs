@@ -7,6 +7,7 @@ use serde::Serialize;
 use sinew::PairCounts;
 use sinew::raw::Delivery;
 
+use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{View, join};
 use crate::failure::Done;
@@ -56,7 +57,7 @@ struct Explained<'a> {
 pub fn explain(cli: &Cli, name: &str) -> Done {
     let node = join(cli, "explain")?;
     let view = View::of(&node)?;
-    let topic = view.topic(name)?;
+    let topic = view.topic(name).map_err(|why| Beyond::or_elsewhere(&node, &view, name, why))?;
     let counts = node.domain_counters()?.read()?;
     let of_publishers: HashMap<_, _> = counts.publishers.iter().map(|counts| (counts.publisher, counts)).collect();
     let of_pairs: HashMap<_, _> = counts.pairs.iter().map(|counts| ((counts.publisher, counts.subscriber), counts)).collect();

@@ -285,10 +285,13 @@ impl Messages {
             From::Documents(documents, count) => (documents, count),
         };
         let document = loop {
+            // Also where documents come without a pause.
+            if interrupt.wait(Duration::ZERO) {
+                return Ok(Next::Interrupt);
+            }
             match documents.recv_timeout(NOW_AND_THEN) {
                 Ok(document) => break document,
                 Err(RecvTimeoutError::Disconnected) => return Ok(Next::End),
-                Err(RecvTimeoutError::Timeout) if interrupt.wait(Duration::ZERO) => return Ok(Next::Interrupt),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };

@@ -67,14 +67,7 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
     let followed = Followed::new(&node)?;
     let mut view = View::of(&node)?;
     for topic in &asked.topics {
-        view.topic(topic).map_err(|failure| match Beyond::of(&node, &view).topic(topic) {
-            Some((name, far)) => Failure::Negative(format!(
-                "topic '{0}' is at {1}, and comes here while somebody here subscribes, as `sinew topic echo {0}` does",
-                shown(name),
-                far.places()
-            )),
-            None => failure,
-        })?;
+        view.topic(topic).map_err(|why| Beyond::or_elsewhere(&node, &view, topic, why))?;
     }
     let counters = node.domain_counters()?;
     let mut listener = (of == Of::Periods).then(|| Listener::new(&node));

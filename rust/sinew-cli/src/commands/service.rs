@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::actions::is_of_action;
-use crate::beyond::Beyond;
+use crate::beyond::{Beyond, Far};
 use crate::cli::Cli;
 use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{Service, View, body_of, canonical, join, not_there};
@@ -35,6 +35,18 @@ impl<'a> Listed<'a> {
             at: Vec::new(),
         }
     }
+
+    /// One that only peers of gateways provide.
+    fn of_far(name: &'a str, far: &Far) -> Listed<'a> {
+        Listed {
+            name,
+            request: Some(far.type_name()),
+            response: Some(far.response_name()),
+            providers: Vec::new(),
+            clients: Vec::new(),
+            at: far.at.clone(),
+        }
+    }
 }
 
 /// Lists services.
@@ -49,15 +61,7 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
         service.at = beyond.services.get(service.name).map(|far| far.at.clone()).unwrap_or_default();
     }
     let is_here = |name: &String| services.iter().any(|service| service.name == name);
-    let far = beyond.services.iter().filter(|(name, _)| !is_here(name)).map(|(name, far)| Listed {
-        name,
-        request: Some(far.type_name()),
-        response: Some(far.response_name()),
-        providers: Vec::new(),
-        clients: Vec::new(),
-        at: far.at.clone(),
-    });
-    let far: Vec<Listed> = far.collect();
+    let far: Vec<Listed> = beyond.services.iter().filter(|(name, _)| !is_here(name)).map(|(name, far)| Listed::of_far(name, far)).collect();
     services.extend(far);
     services.retain(|service| parts || !is_of_action(service.name));
     services.sort_by(|a, b| a.name.cmp(b.name));
@@ -95,9 +99,13 @@ pub fn info(cli: &Cli, name: &str) -> Done {
     let view = View::of(&node)?;
     let services = view.services();
     let name = canonical(name);
-    let service = services.iter().find(|service| service.name == name);
-    let service = service.ok_or_else(|| not_there("service", name, services.iter().map(|service| service.name)))?;
-    let told = Listed::of(&view, service);
+    let beyond = Beyond::of(&node, &view);
+    let far = beyond.services.get(name);
+    let told = match (services.iter().find(|service| service.name == name), far) {
+        (Some(service), far) => Listed { at: far.map(|far| far.at.clone()).unwrap_or_default(), ..Listed::of(&view, service) },
+        (None, Some(far)) => Listed::of_far(name, far),
+        (None, None) => return Err(not_there("service", name, services.iter().map(|service| service.name))),
+    };
     if cli.json {
         return json(&told);
     }
@@ -107,5 +115,8 @@ pub fn info(cli: &Cli, name: &str) -> Done {
     writeln!(out, "{TITLE}response{TITLE:#}   {}", shown(told.response.as_deref().unwrap_or("unknown: nobody is there")))?;
     writeln!(out, "{TITLE}providers{TITLE:#}  {}", shown(&told.providers.join(", ")))?;
     writeln!(out, "{TITLE}clients{TITLE:#}    {}", shown(&told.clients.join(", ")))?;
+    if !told.at.is_empty() {
+        writeln!(out, "{TITLE}at{TITLE:#}         {}", shown(&told.at.join(", ")))?;
+    }
     Ok(())
 }
