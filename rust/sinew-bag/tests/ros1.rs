@@ -144,6 +144,25 @@ fn of_a_bag_that_is_cut_anywhere_every_message_that_is_there_is_read() {
     }
 }
 
+#[test]
+fn of_a_bag_whose_writer_was_killed_the_chunk_that_it_wrote_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.bag.active");
+    let whole = bag("none");
+    let (first, last) = (message(0, 8), message(1, 11));
+    let place = |of: &[u8]| whole.windows(of.len()).position(|bytes| bytes == of).unwrap();
+    let (begin, end) = (place(&first), place(&last) + last.len());
+    let mut bytes = whole[..end].to_vec();
+    bytes[begin - 4..begin].fill(0); // its length, which is written when it is full
+    let bag = open(&path, &bytes);
+    let (found, _) = read(&bag);
+    assert!(found.len() == 12 && found.iter().zip(0..).all(|(given, n)| is_message(given, n)), "{}", found.len());
+    assert!(bag.cut().is_some_and(|why| why.ends_with("was not finished")), "{:?}", bag.cut());
+    assert_eq!(read(&open(&path, &bytes[..end - 1])).0.len(), 11, "cut within the last message");
+    bytes.extend(record(&[("op", &[4]), ("ver", &[1, 0, 0, 0]), ("conn", &[0; 4]), ("count", &[0; 4])], &[]));
+    assert_eq!(read(&open(&path, &bytes)).0.len(), 12, "what stands behind it is no message");
+}
+
 mod hostile {
     use proptest::prelude::*;
 

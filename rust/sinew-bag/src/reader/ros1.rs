@@ -251,7 +251,10 @@ pub fn load(file: &File, size: u64, start: u64) -> Result<Chunk, Stop> {
         Err(stop) => return Err(stop),
     };
     let (true, Some(compression)) = (found.fields.byte("op") == Some(CHUNK), compression(&found.fields)) else { return Err(nonsense()) };
-    let there = found.size.min(size.saturating_sub(found.data));
+    // How long it is its writer says when it is full: one that was killed has not.
+    let is_finished = found.size > 0;
+    let rest = size.saturating_sub(found.data);
+    let there = if is_finished || !compression.is_empty() { found.size.min(rest) } else { rest };
     let mut chunk = Chunk {
         messages: Vec::new(),
         described: Vec::new(),
@@ -259,10 +262,13 @@ pub fn load(file: &File, size: u64, start: u64) -> Result<Chunk, Stop> {
         compression,
         compressed: there,
         uncompressed: there,
-        fault: (there < found.size).then(|| format!("the chunk at byte {start} ends too early")),
+        fault: match is_finished {
+            true => (there < found.size).then(|| format!("the chunk at byte {start} ends too early")),
+            false => Some(format!("the chunk at byte {start} was not finished")),
+        },
     };
     if chunk.compression.is_empty() && there > SMALL {
-        read_records(file, found.data, found.data + there, &mut chunk)?;
+        read_records(file, found.data, found.data + there, is_finished, &mut chunk)?;
         return Ok(chunk);
     }
     let part = Part::new(file, found.data, there);
@@ -275,7 +281,7 @@ pub fn load(file: &File, size: u64, start: u64) -> Result<Chunk, Stop> {
         chunk.fault.get_or_insert_with(|| format!("the chunk at byte {start} {why}"));
     }
     chunk.uncompressed = bytes.len() as u64;
-    read_records(Cursor::new(&bytes[..]), 0, bytes.len() as u64, &mut chunk)?;
+    read_records(Cursor::new(&bytes[..]), 0, bytes.len() as u64, is_finished, &mut chunk)?;
     chunk.memory = Some(Arc::new(bytes));
     Ok(chunk)
 }
@@ -290,7 +296,7 @@ fn compression(chunk: &Fields) -> Option<String> {
     }
 }
 
-fn read_records(source: impl Read + Seek, begin: u64, end: u64, to: &mut Chunk) -> Result<(), Stop> {
+fn read_records(source: impl Read + Seek, begin: u64, end: u64, is_finished: bool, to: &mut Chunk) -> Result<(), Stop> {
     let mut walk = Walk::through(source, begin, end)?;
     loop {
         let found = match walk.next() {
@@ -304,6 +310,8 @@ fn read_records(source: impl Read + Seek, begin: u64, end: u64, to: &mut Chunk) 
                 let data = walk.data(&found, LONGEST_DEFINITION);
                 data.ok().and_then(|data| connection(&found.fields, data)).map(|described| to.described.extend(described))
             }
+            // What stands behind the chunk.
+            _ if !is_finished => return Ok(()),
             _ => Some(()),
         };
         if is_read.is_none() {
