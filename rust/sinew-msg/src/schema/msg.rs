@@ -126,6 +126,8 @@ impl<'d, 'a> Resolving<'d, 'a> {
         let wrong =
             |what: &str| SchemaError(format!("{} has the field {} of the type {}, {what}", shown(key), quoted(line.name), quoted(line.ty)));
         let Written { base, row, .. } = line.written().map_err(wrong)?;
+        // Alone it is that of std_msgs in ROS 1, whatever stands beside the message.
+        let base = if self.dialect == Dialect::Ros1 && base == "Header" && row == Row::One { "std_msgs/Header" } else { base };
         let element = match self.built_in(base) {
             Some(Ok(ty)) => ty,
             Some(Err(what)) => return Err(wrong(what)),
@@ -227,6 +229,16 @@ mod tests {
         let header = "std_msgs/Header{seq:uint32;stamp:ros/Time{sec:uint32;nsec:uint32;};frame_id:string;}";
         let expected = format!("a/B{{header:{header};b:int8;c:uint8;d:ros/Duration{{sec:int32;nsec:int32;}};e:a/C{{}};}}");
         assert_eq!(read("ros1msg", "a/B", text).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_header_of_ros_1_is_that_of_std_msgs_also_where_its_package_has_one() {
+        let of_std = "===\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+        let header = "std_msgs/Header{seq:uint32;stamp:ros/Time{sec:uint32;nsec:uint32;};frame_id:string;}";
+        let itself = read("ros1msg", "a/Header", &format!("Header header\nuint8 x\n{of_std}"));
+        assert_eq!(itself.unwrap(), format!("a/Header{{header:{header};x:uint8;}}"));
+        let beside = read("ros1msg", "a/B", &format!("Header header\na/Header other\n===\nMSG: a/Header\nuint8 x\n{of_std}"));
+        assert_eq!(beside.unwrap(), format!("a/B{{header:{header};other:a/Header{{x:uint8;}};}}"));
     }
 
     #[test]
