@@ -279,6 +279,18 @@ fn files_of_ros_2_and_of_ros_1_are_played_and_what_cannot_be_is_counted_and_make
 }
 
 #[test]
+fn what_a_writer_of_ros_2_says_of_padding_is_not_published() {
+    let scene = Scene::new();
+    let path = scene.folder.path().join("a.mcap");
+    let channels = [("/level", "cdr", "test/msg/Level", "ros2msg", "uint8 value"), ("/none", "cdr", "test/msg/None", "ros2msg", "")];
+    let padded = vec![0, 1, 0, 3, 7, 0, 0, 0];
+    of_others(&path, &channels, &[(0, padded.clone()), (1, padded)]);
+    let levels = scene.subscriber("level", "test/msg/Level{value:uint8;}", &Qos::reliable());
+    assert_eq!(scene.play(&path, "")["messages"], 2);
+    assert_eq!(take(&levels), [0, 1, 0, 0, 7]);
+}
+
+#[test]
 fn topics_that_cannot_be_played_are_named_and_others_are_played() {
     let scene = Scene::new();
     let path = scene.folder.path().join("a.mcap");

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod difference;
+pub mod encapsulation;
 mod hash;
 mod names;
 pub mod path;

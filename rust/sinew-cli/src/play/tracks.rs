@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use sinew::msg::encapsulation::{ENCAPSULATION, normalize};
 use sinew::msg::{Type, schema, transcode};
 use sinew::raw::{Loan, Publisher, PublisherOptions};
 use sinew::{ErrorKind, Node, Qos};
@@ -17,8 +18,6 @@ use crate::patterns::Topics;
 
 /// A subscriber that every message is to reach may make it wait so long.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// What stands before the body of a stream.
-const ENCAPSULATION: u64 = 4;
 
 /// Topics of files by the number of the file, and what becomes of their messages.
 pub struct Tracks {
@@ -179,15 +178,21 @@ fn read<'a>(publisher: &'a Publisher, encoding: &Encoding, message: &Message) ->
     };
     let size = match (&stream, encoding) {
         (Some(stream), _) => stream.len() as u64,
-        (None, Encoding::Nothing) => message.size.min(ENCAPSULATION),
+        (None, Encoding::Nothing) => message.size.min(ENCAPSULATION as u64),
         (None, _) => message.size,
     };
     let size = size as usize; // of something in a file, or in memory
     let mut loan = publisher.loan(size).map_err(|why| why.to_string())?;
     let room = &mut loan.bytes()[..size];
-    match stream {
-        Some(stream) => room.copy_from_slice(&stream),
-        None => message.read(room).map_err(|why| why.to_string())?,
-    }
+    let Some(stream) = stream else {
+        message.read(room).map_err(|why| why.to_string())?;
+        // Some writers say there what they have added at the end, which no stream of sinew says.
+        let used = match (normalize(room), encoding) {
+            (Some((_, used)), Encoding::Cdr) => used,
+            _ => size,
+        };
+        return Ok((loan, used));
+    };
+    room.copy_from_slice(&stream);
     Ok((loan, size))
 }

@@ -2,8 +2,8 @@
 
 use super::guid::Identity;
 use super::strangers::Convention;
-use crate::ros2::encapsulation::ENCAPSULATION;
-pub use crate::ros2::encapsulation::normalize;
+use sinew::msg::encapsulation::ENCAPSULATION;
+pub use sinew::msg::encapsulation::normalize;
 
 /// Bytes that stand before a message where it is told within: a number of the client, and one of the call.
 const HEADER: usize = 16;

@@ -4,12 +4,12 @@ use std::fmt::{Display, Formatter, Result as Formatted};
 use std::sync::Arc;
 
 use sinew::msg::Type;
+use sinew::msg::encapsulation::normalize;
 use sinew::msg::ros2::Interface;
 use sinew::msg::stream::Reader;
 use sinew::raw::{Loan, Publisher};
 
 use super::action::{self, Clock, Feedbacks, MORE, OfActions, Part};
-use super::encapsulation::normalize;
 use super::types::{RosType, Types};
 use crate::channels::is_held_back;
 use crate::protocol::Offer;

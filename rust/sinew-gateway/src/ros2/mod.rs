@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | `types` | types of the domain, as ROS 2 knows them |
 //! | `qos` | quality of service, here and there; pure |
-//! | `encapsulation` | the first bytes of a message; pure |
 //! | `calls` | calls of services that are under way |
 //! | `action/` | goals of actions that come from there, and go there |
 //! | `form` | how messages of a topic are told there |
@@ -13,7 +12,6 @@
 pub mod action;
 pub(crate) mod calls;
 pub mod catalogue;
-pub mod encapsulation;
 pub(crate) mod form;
 pub mod qos;
 pub mod types;

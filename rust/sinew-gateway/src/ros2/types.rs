@@ -1,9 +1,9 @@
 //! Types of the domain, as ROS 2 knows them.
 
+use sinew::msg::encapsulation::ENCAPSULATION;
 use sinew::msg::ros2::{Interface, Library, dds_name};
 use sinew::msg::{Type, schema};
 
-use super::encapsulation::ENCAPSULATION;
 use crate::peers::printable;
 
 /// Those that were looked up, by definitions that are there. Without one, a type is what its signature says of it.

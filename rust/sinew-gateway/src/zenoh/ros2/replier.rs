@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use sinew::msg::encapsulation::normalize;
 use zenoh::Wait;
 use zenoh::bytes::{Encoding, ZBytes};
 use zenoh::query::{Query, Queryable};
@@ -16,7 +17,6 @@ use crate::bridge::{Key, check};
 use crate::channels::Counts;
 use crate::ros2::action::Named;
 use crate::ros2::calls::{self, Asked, Tasks};
-use crate::ros2::encapsulation::normalize;
 use crate::ros2::qos::Qos;
 use crate::ros2::types::RosService;
 use crate::zenoh::flow::padded;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use sinew::msg::encapsulation::normalize;
 use tokio::sync::mpsc;
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
@@ -18,7 +19,6 @@ use super::{names, time_ns};
 use crate::bridge::check;
 use crate::peers::printable;
 use crate::ros2::action::Named;
-use crate::ros2::encapsulation::normalize;
 use crate::ros2::types::RosService;
 use crate::zenoh::qos::priority;
 use crate::zenoh::said;

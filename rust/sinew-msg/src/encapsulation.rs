@@ -1,4 +1,4 @@
-//! The first bytes of a message of ROS 2, which say how the others are to be read. Pure.
+//! The first bytes of a message as CDR, which say how the others are to be read.
 
 /// How many they are.
 pub const ENCAPSULATION: usize = 4;
