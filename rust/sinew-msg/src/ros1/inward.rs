@@ -19,7 +19,8 @@ impl Plan {
 
     fn pass<S: Stream>(&self, message: &[u8], mut stream: S) -> Result<S, Malformed> {
         stream.put(&ENCAPSULATION)?;
-        let mut coming = Coming { left: message, stream, room: MOST_WITHOUT_BYTES };
+        let room = MOST_WITHOUT_BYTES;
+        let mut coming = Coming { left: message, stream, room, added: room.saturating_add(message.len() as u64) };
         coming.steps(&self.steps)?;
         if coming.left.is_empty() {
             Ok(coming.stream)
@@ -90,6 +91,8 @@ struct Coming<'a, S> {
     stream: S,
     /// For elements that take nothing, which `left` does not bound (C4.2).
     room: u64,
+    /// Bytes for what has none there, which nothing of the message bounds either.
+    added: u64,
 }
 
 impl<'a, S: Stream> Coming<'a, S> {
@@ -119,7 +122,11 @@ impl<'a, S: Stream> Coming<'a, S> {
             }
             Step::Repeat { times, element } => self.elements(element, *times),
             Step::Seq { .. } => self.take(4).map(drop),
-            Step::Placeholder => self.stream.put(&[0]),
+            Step::Placeholder => {
+                let left = self.added.checked_sub(1);
+                self.added = left.ok_or_else(|| Malformed("what has no bytes in it would take more here than all of it".to_owned()))?;
+                self.stream.put(&[0])
+            }
         }
     }
 
@@ -185,5 +192,23 @@ impl<'a, S: Stream> Coming<'a, S> {
     fn align(&mut self, to: usize) -> Result<(), Malformed> {
         let body = self.stream.size() - ENCAPSULATION.len();
         self.stream.put(&[0; 8][..body.next_multiple_of(to) - body])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Definition;
+    use super::*;
+
+    #[test]
+    fn no_few_bytes_become_a_large_message_by_what_has_none() {
+        let empties: String = (0..100).map(|n| format!("Empty f{n}\n")).collect();
+        let text = format!("E[] e\n===\nMSG: a/E\n{empties}===\nMSG: a/Empty\n");
+        let definition = Definition::read("a/B", &text).unwrap();
+        let plan = Plan::new(&definition.ty().unwrap(), &definition).unwrap();
+        let size = |count: u32| plan.size_of_stream(&count.to_le_bytes());
+        assert_eq!(size(1000), Ok(4 + 4 + 100_000));
+        let complaint = "what has no bytes in it would take more here than all of it";
+        assert_eq!(size(MOST_WITHOUT_BYTES as u32), Err(Malformed(complaint.to_owned())));
     }
 }
