@@ -16,8 +16,8 @@ fn layout(ty: &Type) -> String {
         Type::String => "string ".to_owned(),
         // The number of elements, and nothing behind it.
         Type::Vector(inner) | Type::Optional(inner) if inner.fewest_bytes() == 0 => "uint32 ".to_owned(),
-        Type::Vector(inner) => format!("[{}] ", layout(inner)),
-        Type::Optional(inner) => format!("[{}]? ", layout(inner)),
+        // Of an optional others read a row, of which the most that there are is no part of the type.
+        Type::Vector(inner) | Type::Optional(inner) => format!("[{}] ", layout(inner)),
         Type::Array(inner, length) => layout(inner).repeat(*length as usize),
         Type::Structure(structure) => structure.fields.iter().map(|field| layout(&field.ty)).collect(),
         Type::Variant(alternatives) => format!("({}) ", alternatives.iter().map(layout).collect::<Vec<_>>().join("|")),

@@ -18,7 +18,7 @@ pub(super) type Scope = usize;
 pub(super) enum Spec<'a> {
     Number(Number),
     String,
-    Sequence(Rc<Spec<'a>>, Option<Count<'a>>),
+    Sequence(Rc<Spec<'a>>),
     Array(Rc<Spec<'a>>, Count<'a>),
     /// `a::b::C`, as seen from where it stands.
     Named(Vec<&'a str>),
@@ -262,9 +262,11 @@ impl<'a> Reader<'a> {
                 self.tokens.take();
                 self.expect('<')?;
                 let element = self.spec(depth + 1)?;
-                let bound = if self.tokens.takes(Token::Sign(',')) { Some(self.count()?) } else { None };
+                if self.tokens.takes(Token::Sign(',')) {
+                    self.count()?; // the most that there are, which is no part of a type
+                }
                 self.expect('>')?;
-                return Ok(Spec::Sequence(Rc::new(element), bound));
+                return Ok(Spec::Sequence(Rc::new(element)));
             }
             "string" | "wstring" => {
                 self.tokens.take();

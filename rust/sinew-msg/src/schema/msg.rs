@@ -141,7 +141,6 @@ impl<'d, 'a> Resolving<'d, 'a> {
         };
         Ok(match row {
             Row::One => element,
-            Row::AtMost(1) => Type::Optional(Box::new(element)),
             Row::Any | Row::AtMost(_) => Type::Vector(Box::new(element)),
             Row::Exactly(length) => Type::Array(Box::new(element), length),
         })
@@ -211,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_not_kept_but_that_of_one_which_is_an_optional() {
-        assert_eq!(ros2("string<=10 a\nuint8[<=3] b\nstring<=4[<=1] c\n").unwrap(), "a/msg/B{a:string;b:uint8[];c:string?;}");
+    fn bounds_are_not_kept() {
+        assert_eq!(ros2("string<=10 a\nuint8[<=3] b\nstring<=4[<=1] c\n").unwrap(), "a/msg/B{a:string;b:uint8[];c:string[];}");
     }
 
     #[test]

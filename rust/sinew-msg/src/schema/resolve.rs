@@ -103,11 +103,7 @@ impl<'a> Resolving<'_, 'a> {
         match spec {
             Spec::Number(number) => Ok(Type::Number(*number)),
             Spec::String => Ok(Type::String),
-            Spec::Sequence(element, bound) => {
-                let element = Box::new(self.ty(scope, element, wrong, depth)?);
-                let is_one = bound.is_some_and(|bound| self.count(scope, bound) == Some(1));
-                Ok(if is_one { Type::Optional(element) } else { Type::Vector(element) })
-            }
+            Spec::Sequence(element) => Ok(Type::Vector(Box::new(self.ty(scope, element, wrong, depth)?))),
             Spec::Array(element, length) => {
                 let length = self.count(scope, *length).and_then(|length| u32::try_from(length).ok());
                 let length = length.ok_or_else(|| wrong("whose length no message can have"))?;
@@ -197,7 +193,7 @@ module a {{ module msg {{ struct C {{ uint8 structure_needs_at_least_one_member;
     #[test]
     fn enumerations_are_integers_and_unions_variants() {
         let text = "enum E { @value(3) A, B }; @bit_bound(8) enum F { C }; union U switch (unsigned long) { case 0: E e; case 1: sequence<F, 1> f; }; struct S { U u; };";
-        assert_eq!(read("S", text).unwrap(), "S{u:(E(int32)|F(uint8)?);}");
+        assert_eq!(read("S", text).unwrap(), "S{u:(E(int32)|F(uint8)[]);}");
     }
 
     #[test]
