@@ -141,6 +141,38 @@ TEST_F(MessageFilters, WhatIsDisconnectedIsCalledNoMore) {
   EXPECT_EQ(called, 1);
 }
 
+TEST_F(MessageFilters, WhatIsEndedByACallbackIsCalledNoMoreAlsoWithThatMessage) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Image>("topic", 10);
+  using Source = message_filters::Subscriber<Image>;
+  auto source = std::make_unique<Source>(node, "topic");
+  int first = 0, later = 0;
+  message_filters::Connection connection;
+  const auto count_first = [&](const std::function<void()>& end) {
+    return source->registerCallback([&first, end](const std::shared_ptr<const Image>&) {
+      ++first;
+      end();
+    });
+  };
+  const auto expect_first_alone = [&] {
+    connection = source->registerCallback([&](const std::shared_ptr<const Image>&) { ++later; });
+    await_subscriptions(publisher, 1);
+    publisher->publish(image_at(1));
+    const int before = first;
+    EXPECT_TRUE(spin_until(node, [&] { return first > before; }));
+    EXPECT_EQ(later, 0);
+  };
+  auto ending = count_first([&] { connection.disconnect(); });
+  expect_first_alone();
+  ending.disconnect();
+  ending = count_first([&] { source->unsubscribe(); });
+  expect_first_alone();
+  ending.disconnect();
+  source = std::make_unique<Source>(node, "topic");
+  count_first([&] { source.reset(); });
+  expect_first_alone();
+}
+
 TEST_F(MessageFilters, AFilterThatIsWrittenForRclcppRunsInSpin) {
   class Stereo : public rclcpp::Node {
    public:
