@@ -8,7 +8,7 @@ namespace sinew::message_filters::detail {
 Matcher::~Matcher() = default;
 
 ExactMatcher::ExactMatcher(std::size_t topics, std::size_t queue_size)
-    : queue_size_(std::max<std::size_t>(queue_size, 1)), newest_(topics, INT64_MIN) {}
+    : queue_size_(queue_size > 0 ? queue_size : SIZE_MAX), newest_(topics, INT64_MIN) {}
 
 void ExactMatcher::add(std::size_t topic, std::int64_t stamp, Held message, const Output& output) {
   const bool is_first_to_go = sets_.size() == queue_size_ && stamp < sets_.begin()->first;

@@ -33,7 +33,7 @@ class ExactTime {
 
  public:
   using MessageTypes = std::tuple<Messages...>;
-  /// Of the sets that are not complete the newest so many are kept; at least 1.
+  /// Of the sets that are not complete the newest so many are kept, and all with 0, as in ROS.
   explicit ExactTime(std::size_t queue_size) noexcept : queue_size_(queue_size) {}
   std::unique_ptr<detail::Matcher> make() const { return std::make_unique<detail::ExactMatcher>(sizeof...(Messages), queue_size_); }
 

@@ -84,6 +84,17 @@ TEST(Synchronizer, callbacks_take_pointers_or_references_and_may_be_members) {
   EXPECT_EQ(filter.calls, 4);
 }
 
+TEST(Synchronizer, without_a_size_of_its_queue_all_that_is_exact_is_kept_as_in_ros) {
+  TimeSynchronizer<Scan, Scan> sync(0);
+  int sets = 0;
+  sync.registerCallback([&](const Scan&, const Scan&) { ++sets; });
+  for (std::uint64_t time = 1; time <= 20; ++time) sync.add<1>(scan(time));
+  EXPECT_EQ(sync.held(), 20U);
+  sync.add<0>(scan(1));
+  sync.add<0>(scan(20));
+  EXPECT_EQ(sets, 2);
+}
+
 TEST(Synchronizer, what_waits_is_held_and_let_go_when_it_was_given_out) {
   Synchronizer<ApproximateTime<Scan, Scan>> sync(ApproximateTime<Scan, Scan>(10));
   std::weak_ptr<const Scan> waiting;
