@@ -52,11 +52,22 @@ namespace {
 constexpr std::uint64_t over_key = 0, cancel_key = 1, first_key = 2;
 constexpr std::int64_t look_again = 5'000'000;  // at a future, of which nobody tells that it is ready
 
+/// Whether a node was removed: looked at while its callbacks run, of which one may do that.
+class Removed {
+ public:
+  void set() noexcept { is_set_.store(true, std::memory_order_relaxed); }
+  bool is_set() const noexcept { return is_set_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> is_set_{false};  // relaxed: told, and nothing else with it
+};
+
 /// A node, and its callbacks, which live longer.
 struct Member {
   std::uint64_t key = 0;
   std::weak_ptr<Node> node;
   detail::Claim claim;
+  std::shared_ptr<Removed> removed = std::make_shared<Removed>();
 };
 
 /// What became of a wait.
@@ -117,16 +128,20 @@ struct SingleThreadedExecutor::Impl {
   void dispatch(std::uint64_t key, const std::function<bool()>& ends, std::optional<std::int64_t> only_of = {}) {
     std::shared_ptr<Node> node;  // its callbacks are part of it, so it stays meanwhile
     std::shared_ptr<Executor> callbacks;
+    std::shared_ptr<const Removed> removed;
     {
       const std::lock_guard lock(mutex);
       const auto found = std::ranges::find(members, key, &Member::key);
       if (found == members.end()) return;
       node = keep_locked(*found);
       callbacks = found->claim.shared_callbacks();
+      removed = found->removed;
     }
     if (!node) return remove(key);
-    const detail::Ends here(ends);
-    sinew::detail::ExecutorAccess::dispatch(*callbacks, ends, only_of);
+    // What is left of the turn of one that is removed meanwhile is for who spins it next.
+    const std::function<bool()> is_over = [&] { return removed->is_set() || ends(); };
+    const detail::Ends here(is_over);
+    sinew::detail::ExecutorAccess::dispatch(*callbacks, is_over, only_of);
   }
   /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw. `once`: only what is due when the wait is over.
   Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over, bool once = false) {
@@ -169,6 +184,7 @@ struct SingleThreadedExecutor::Impl {
     const auto found = std::ranges::find(members, key, &Member::key);
     if (found == members.end()) return;
     poller.remove(detail::Borrowed(found->claim.fd()).get());
+    found->removed->set();
     members.erase(found);
   }
 
@@ -195,7 +211,7 @@ void SingleThreadedExecutor::add_node(const std::shared_ptr<Node>& node, bool) {
   detail::Claim claim(spun);
   const int fd = claim.fd();
   const std::lock_guard lock(impl_->mutex);
-  impl_->members.push_back({impl_->next_key, node, std::move(claim)});
+  impl_->members.push_back({.key = impl_->next_key, .node = node, .claim = std::move(claim)});
   try {
     impl_->poller.add(detail::Borrowed(fd).get(), impl_->next_key++);
   } catch (...) {

@@ -56,6 +56,30 @@ TEST_F(Rclcpp, ANodeMayBeRemovedFromItsExecutorAndAddedAgainInItsOwnCallback) {
   EXPECT_EQ(calls, 5);
 }
 
+TEST_F(Rclcpp, OfANodeThatWasRemovedFromItsExecutorInACallbackNoOtherRunsUntilItIsSpunAgain) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  int calls = 0;
+  const auto subscription = node->create_subscription<Int32>("topic", 10, [&](const Int32&) {
+    if (++calls == 1) executor.remove_node(node);
+  });
+  const auto publisher = node->create_publisher<Int32>("topic", 10);
+  await_subscriptions(publisher, 1);
+  for (int i = 0; i < 5; ++i) publisher->publish(Int32{});
+  EXPECT_TRUE(eventually([&] {
+    executor.spin_some();
+    return calls > 0;
+  }));
+  executor.spin_some();
+  EXPECT_EQ(calls, 1);
+  executor.add_node(node);
+  EXPECT_TRUE(eventually([&] {
+    executor.spin_once(100ms);
+    return calls == 5;
+  }));
+}
+
 TEST_F(Rclcpp, ANodeThatIsSpunAlreadyIsRefusedAtOnce) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   const std::shared_future<void> never = std::promise<void>().get_future().share();
