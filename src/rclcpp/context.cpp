@@ -201,8 +201,11 @@ Rate::Rate(const Duration& period) : period_(period.to_chrono()) {
 
 bool Rate::sleep() {
   const auto now = std::chrono::steady_clock::now();
-  const auto end = begin_ + period_;
-  begin_ = now >= end + period_ ? now : end;  // as ROS has it, being late does not shift the next one until a whole period was missed
+  const auto after_a_period = [this](std::chrono::steady_clock::time_point from) {
+    return decltype(from)(std::chrono::nanoseconds(detail::sum_of(from.time_since_epoch().count(), period_.count())));
+  };
+  const auto end = after_a_period(begin_);
+  begin_ = now >= after_a_period(end) ? now : end;  // as ROS has it, being late does not shift the next one until a whole period was missed
   return now < end && sleep_for(end - now);
 }
 

@@ -112,7 +112,7 @@ bool Throttle::passes(const Clock& clock, std::int64_t milliseconds) noexcept {
   const std::int64_t now = clock.now().nanoseconds();
   std::int64_t last = last_.load(std::memory_order_relaxed);
   // A clock that was set back begins again.
-  if (last != 0 && now >= last && now - last < milliseconds * 1'000'000) return false;
+  if (last != 0 && now >= last && (now - last) / 1'000'000 < milliseconds) return false;
   return last_.compare_exchange_strong(last, now, std::memory_order_relaxed);
 }
 

@@ -374,6 +374,15 @@ TEST(RclcppTime, IsCountedWith) {
   EXPECT_NE(sentence_of([&] { rclcpp::Rate rate(rclcpp::Duration(-1s)); }).find("give one above 0"), std::string::npos);
 }
 
+TEST(RclcppTime, EndsWithTheLastThatThereIs) {
+  constexpr auto longest = rclcpp::Duration::max();
+  const rclcpp::Time now(10, 0);
+  EXPECT_TRUE(now + longest > now && longest + longest == longest && -longest - longest < -longest && longest * 2.0 == longest);
+  EXPECT_EQ(rclcpp::Duration::from_seconds(1e300), longest);
+  EXPECT_EQ(static_cast<builtin_interfaces::msg::Duration>(longest).sec, INT32_MAX);
+  EXPECT_EQ(static_cast<builtin_interfaces::msg::Duration>(-longest).sec, INT32_MIN);
+}
+
 TEST_F(Rclcpp, ARateSleepsUntilThePeriodIsOver) {
   rclcpp::WallRate rate(100.0);
   EXPECT_EQ(rate.period(), 10ms);
@@ -428,7 +437,11 @@ ROLE(logging) {
     RCLCPP_WARN_STREAM_THROTTLE(logger, clock, 0, "often " << i);
   }
   const auto child = logger.get_child("child");
-  logger.set_level(rclcpp::Logger::Level::Debug);
+  for (const auto level : {rclcpp::Logger::Level::Info, rclcpp::Logger::Level::Debug}) {
+    logger.set_level(level);
+    RCLCPP_DEBUG_ONCE(logger, "the first that is logged");
+    RCLCPP_DEBUG_THROTTLE(logger, rclcpp::Clock(), 3'600'000, "likewise");
+  }
   RCLCPP_DEBUG(child, "now");
   child.set_level(rclcpp::Logger::Level::Error);
   RCLCPP_WARN(child, "not any more");
@@ -456,7 +469,8 @@ TEST_F(Ending, LogLinesAreWrittenToStandardErrorAsOfRclcpp) {
   EXPECT_EQ(without_times(child.errors()),
             "[INFO] [logging]: plain\n[WARN] [logging]: 3 of four\n[ERROR] [logging]: stream 5\n"
             "[FATAL] [logging]: once 0\n[INFO] [logging]: stream once 0\n[WARN] [logging]: seldom 0\n[WARN] [logging]: often 0\n"
-            "[WARN] [logging]: often 1\n[WARN] [logging]: often 2\n[DEBUG] [logging.child]: now\n[WARN] [logging]: " +
+            "[WARN] [logging]: often 1\n[WARN] [logging]: often 2\n[DEBUG] [logging]: the first that is logged\n[DEBUG] [logging]: "
+            "likewise\n[DEBUG] [logging.child]: now\n[WARN] [logging]: " +
                 std::string(500, 'x') + "\n");
 }
 

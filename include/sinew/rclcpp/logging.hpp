@@ -65,32 +65,40 @@ class SINEW_API Throttle {
 
 }  // namespace sinew::rclcpp
 
-#define SINEW_RCLCPP_LOG(level, logger, ...)                                                                             \
-  do {                                                                                                                   \
-    const auto& sinew_logger = logger;                                                                                   \
-    static_assert(std::is_same_v<std::remove_cvref_t<decltype(sinew_logger)>, ::sinew::rclcpp::Logger>,                  \
-                  "sinew: the first argument of RCLCPP_... is a logger: get_logger(), or rclcpp::get_logger(\"name\")"); \
-    if (::sinew::rclcpp::detail::is_logged(sinew_logger, ::sinew::rclcpp::Logger::Level::level))                         \
-      ::sinew::rclcpp::detail::log(sinew_logger, ::sinew::rclcpp::Logger::Level::level, __VA_ARGS__);                    \
+#define SINEW_RCLCPP_LOGGER(name, logger)                                                     \
+  const auto& name = logger; /* NOLINT(bugprone-macro-parentheses): a declaration */          \
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(name)>, ::sinew::rclcpp::Logger>, \
+                "sinew: the first argument of RCLCPP_... is a logger: get_logger(), or rclcpp::get_logger(\"name\")")
+#define SINEW_RCLCPP_LOG(level, logger, ...)                                                          \
+  do {                                                                                                \
+    SINEW_RCLCPP_LOGGER(sinew_logger, logger);                                                        \
+    if (::sinew::rclcpp::detail::is_logged(sinew_logger, ::sinew::rclcpp::Logger::Level::level))      \
+      ::sinew::rclcpp::detail::log(sinew_logger, ::sinew::rclcpp::Logger::Level::level, __VA_ARGS__); \
   } while (false)
 #define SINEW_RCLCPP_STREAM(level, logger, text)                                                                                  \
   do {                                                                                                                            \
-    const auto& sinew_stream_logger = logger;                                                                                     \
+    SINEW_RCLCPP_LOGGER(sinew_stream_logger, logger);                                                                             \
     if (::sinew::rclcpp::detail::is_logged(sinew_stream_logger, ::sinew::rclcpp::Logger::Level::level)) {                         \
       std::ostringstream sinew_stream;                                                                                            \
       sinew_stream << text; /* NOLINT(bugprone-macro-parentheses): a row of << */                                                 \
       ::sinew::rclcpp::detail::log(sinew_stream_logger, ::sinew::rclcpp::Logger::Level::level, "%s", sinew_stream.str().c_str()); \
     }                                                                                                                             \
   } while (false)
-#define SINEW_RCLCPP_ONCE(what, level, logger, ...)            \
-  do {                                                         \
-    static ::sinew::rclcpp::detail::Once sinew_once;           \
-    if (sinew_once.passes()) what(level, logger, __VA_ARGS__); \
+// The level first: what is not logged is no first time, and no last one.
+#define SINEW_RCLCPP_ONCE(what, level, logger, ...)                                                                          \
+  do {                                                                                                                       \
+    static ::sinew::rclcpp::detail::Once sinew_once;                                                                         \
+    SINEW_RCLCPP_LOGGER(sinew_once_logger, logger);                                                                          \
+    if (::sinew::rclcpp::detail::is_logged(sinew_once_logger, ::sinew::rclcpp::Logger::Level::level) && sinew_once.passes()) \
+      what(level, sinew_once_logger, __VA_ARGS__);                                                                           \
   } while (false)
-#define SINEW_RCLCPP_THROTTLE(what, level, logger, clock, milliseconds, ...)          \
-  do {                                                                                \
-    static ::sinew::rclcpp::detail::Throttle sinew_throttle;                          \
-    if (sinew_throttle.passes(clock, milliseconds)) what(level, logger, __VA_ARGS__); \
+#define SINEW_RCLCPP_THROTTLE(what, level, logger, clock, milliseconds, ...)                                \
+  do {                                                                                                      \
+    static ::sinew::rclcpp::detail::Throttle sinew_throttle;                                                \
+    SINEW_RCLCPP_LOGGER(sinew_throttle_logger, logger);                                                     \
+    if (::sinew::rclcpp::detail::is_logged(sinew_throttle_logger, ::sinew::rclcpp::Logger::Level::level) && \
+        sinew_throttle.passes(clock, milliseconds))                                                         \
+      what(level, sinew_throttle_logger, __VA_ARGS__);                                                      \
   } while (false)
 
 #define RCLCPP_DEBUG(logger, ...) SINEW_RCLCPP_LOG(Debug, logger, __VA_ARGS__)

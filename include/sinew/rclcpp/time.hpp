@@ -23,18 +23,46 @@ template <SecondsAndNanoseconds T>
 constexpr std::int64_t nanoseconds_of(const T& value) noexcept {
   return value.sec * second + value.nanosec;
 }
-/// Seconds are rounded down, so that nanoseconds are positive, as the messages have it.
+using Nanoseconds = std::numeric_limits<std::int64_t>;
+
+/// The least or the greatest that there is, where the sum is beyond it.
+constexpr std::int64_t sum_of(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t sum = 0;
+  return !__builtin_add_overflow(a, b, &sum) ? sum : a < 0 ? Nanoseconds::min() : Nanoseconds::max();
+}
+/// Likewise.
+constexpr std::int64_t difference_of(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t difference = 0;
+  return !__builtin_sub_overflow(a, b, &difference) ? difference : a < 0 ? Nanoseconds::min() : Nanoseconds::max();
+}
+/// Likewise, and rounded towards 0. What is no number is 0.
+constexpr std::int64_t whole(long double nanoseconds) noexcept {
+  constexpr long double beyond = 9'223'372'036'854'775'808.0L;
+  if (nanoseconds >= beyond) return Nanoseconds::max();
+  if (nanoseconds < -beyond) return Nanoseconds::min();
+  return nanoseconds == nanoseconds ? static_cast<std::int64_t>(nanoseconds) : 0;
+}
+/// Seconds are rounded down, so that nanoseconds are positive, as the messages have it; the least or the greatest that a message has, where it is beyond that.
 template <SecondsAndNanoseconds T>
 constexpr T seconds_and(std::int64_t nanoseconds) noexcept {
+  using Seconds = std::numeric_limits<std::int32_t>;
   const std::int64_t rest = (nanoseconds % second + second) % second;
+  const std::int64_t seconds = nanoseconds / second - (nanoseconds % second < 0 ? 1 : 0);
   T made{};
-  made.sec = static_cast<std::int32_t>((nanoseconds - rest) / second);
-  made.nanosec = static_cast<std::uint32_t>(rest);
+  if (seconds > Seconds::max()) {
+    made.sec = Seconds::max();
+    made.nanosec = static_cast<std::uint32_t>(second - 1);
+  } else if (seconds < Seconds::min()) {
+    made.sec = Seconds::min();
+  } else {
+    made.sec = static_cast<std::int32_t>(seconds);
+    made.nanosec = static_cast<std::uint32_t>(rest);
+  }
   return made;
 }
 }  // namespace detail
 
-/// A length of time, in nanoseconds. A value.
+/// A length of time, in nanoseconds. A value. What is computed is the least or the greatest that there is, where it is beyond that; so with Time.
 class Duration {
  public:
   constexpr Duration() noexcept = default;
@@ -47,7 +75,7 @@ class Duration {
 
   static constexpr Duration from_nanoseconds(std::int64_t nanoseconds) noexcept { return std::chrono::nanoseconds(nanoseconds); }
   static constexpr Duration from_seconds(double seconds) noexcept {
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * detail::second));
+    return std::chrono::nanoseconds(detail::whole(seconds * detail::second));
   }
   static constexpr Duration max() noexcept { return std::chrono::nanoseconds::max(); }
 
@@ -63,12 +91,16 @@ class Duration {
   }
 
   constexpr auto operator<=>(const Duration&) const noexcept = default;
-  constexpr Duration operator+(const Duration& other) const noexcept { return from_nanoseconds(nanoseconds_ + other.nanoseconds_); }
-  constexpr Duration operator-(const Duration& other) const noexcept { return from_nanoseconds(nanoseconds_ - other.nanoseconds_); }
-  constexpr Duration operator-() const noexcept { return from_nanoseconds(-nanoseconds_); }
+  constexpr Duration operator+(const Duration& other) const noexcept {
+    return from_nanoseconds(detail::sum_of(nanoseconds_, other.nanoseconds_));
+  }
+  constexpr Duration operator-(const Duration& other) const noexcept {
+    return from_nanoseconds(detail::difference_of(nanoseconds_, other.nanoseconds_));
+  }
+  constexpr Duration operator-() const noexcept { return from_nanoseconds(detail::difference_of(0, nanoseconds_)); }
   /// Exact where a long double has 64 digits, as on x86-64 and 64-bit ARM.
   constexpr Duration operator*(double factor) const noexcept {
-    return from_nanoseconds(static_cast<std::int64_t>(static_cast<long double>(nanoseconds_) * static_cast<long double>(factor)));
+    return from_nanoseconds(detail::whole(static_cast<long double>(nanoseconds_) * static_cast<long double>(factor)));
   }
   constexpr Duration& operator+=(const Duration& other) noexcept { return *this = *this + other; }
   constexpr Duration& operator-=(const Duration& other) noexcept { return *this = *this - other; }
@@ -107,11 +139,15 @@ class SINEW_API Time {
 
   constexpr bool operator==(const Time& other) const { return compare(other) == 0; }
   constexpr std::strong_ordering operator<=>(const Time& other) const { return compare(other); }
-  constexpr Time operator+(const Duration& duration) const noexcept { return Time(nanoseconds_ + duration.nanoseconds(), clock_); }
-  constexpr Time operator-(const Duration& duration) const noexcept { return Time(nanoseconds_ - duration.nanoseconds(), clock_); }
+  constexpr Time operator+(const Duration& duration) const noexcept {
+    return Time(detail::sum_of(nanoseconds_, duration.nanoseconds()), clock_);
+  }
+  constexpr Time operator-(const Duration& duration) const noexcept {
+    return Time(detail::difference_of(nanoseconds_, duration.nanoseconds()), clock_);
+  }
   constexpr Duration operator-(const Time& other) const {
     compare(other);
-    return Duration::from_nanoseconds(nanoseconds_ - other.nanoseconds_);
+    return Duration::from_nanoseconds(detail::difference_of(nanoseconds_, other.nanoseconds_));
   }
   constexpr Time& operator+=(const Duration& duration) noexcept { return *this = *this + duration; }
 
