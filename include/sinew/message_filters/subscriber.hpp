@@ -33,7 +33,9 @@ class Subscriber {
   }
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
-  ~Subscriber() { unsubscribe(); }
+  ~Subscriber() {
+    if (ended_) ended_->set();
+  }
 
   /// In place of what it was subscribed to. Without QoS: sinew's defaults, or of an rclcpp::Node those of `QoS(10)`. Throws as the node's create_subscriber.
   template <class NodePointer, class... Qos>
@@ -55,7 +57,7 @@ class Subscriber {
     }
     const std::lock_guard lock(mutex_);
     topic_ = topic;
-    if (subscription_) ended_->set();
+    if (ended_) ended_->set();
     ended.swap(ended_);
     made.swap(subscription_);  // goes behind the lock, should another thread have subscribed meanwhile
   }
@@ -63,7 +65,7 @@ class Subscriber {
   void unsubscribe() {
     std::shared_ptr<void> gone;  // behind the lock, as it waits for a running callback
     const std::lock_guard lock(mutex_);
-    if (subscription_) ended_->set();
+    if (ended_) ended_->set();
     gone.swap(subscription_);
   }
   /// That of the last subscribe().
