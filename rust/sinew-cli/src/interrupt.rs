@@ -20,6 +20,18 @@ const NEVER: i64 = i64::MIN;
 /// Calls `then` when somebody interrupts the command, or its terminal goes (unless `nohup` has started it), once. Who does it again, a second later or more and in the same way, ends it at once: not who stops
 /// programs by one signal after the other, as the launcher does, since what was recorded is worth that time.
 pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
+    on_signal(|_| then())
+}
+
+/// Calls `then` when somebody interrupts the command, or its terminal goes, which ends it afterwards as it would have: for what is to be left in order by a command that has nothing to finish.
+pub fn before_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
+    on_signal(|signal| {
+        then();
+        let _ = low_level::emulate_default_handler(signal);
+    })
+}
+
+fn on_signal(then: impl FnOnce(i32) + Send + 'static) -> Done {
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let all: Vec<i32> = [SIGINT, SIGTERM].into_iter().chain(hangup).collect();
     for signal in &all {
@@ -27,8 +39,8 @@ pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
     }
     let mut signals = Signals::new(all).map_err(unwatched)?;
     std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            then();
+        if let Some(signal) = signals.forever().next() {
+            then(signal);
         }
     });
     Ok(())

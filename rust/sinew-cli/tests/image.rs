@@ -2,11 +2,15 @@
 
 mod common;
 
-use std::io::Cursor;
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::os::unix::process::ExitStatusExt;
 
 use anstream::adapter::strip_str;
-use common::Domain;
+use common::{Domain, Running, interrupt};
 use image::{ImageFormat, Rgb, RgbImage};
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::Signal;
 use sinew::msg::value::Value;
 use sinew::raw::Publisher;
 use sinew::{Node, Qos};
@@ -111,6 +115,28 @@ fn compressed_pictures_are_drawn() {
 }
 
 #[test]
+fn who_interrupts_it_in_the_middle_of_a_picture_has_a_terminal_in_its_own_colours() {
+    let domain = Domain::new();
+    // No two letters of it are of the same colours: more than a terminal takes while nobody looks at it.
+    let data: Vec<u8> = (0..200 * 200_u32).flat_map(|pixel| [(pixel % 200) as u8, (pixel / 200) as u8, 7]).collect();
+    let _camera = camera(&domain, IMAGE, &serde_json::json!({"height": 200, "width": 200, "encoding": "rgb8", "step": 600, "data": data}));
+    let size = Winsize { ws_row: 101, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+    let terminal = openpty(&size, None).unwrap();
+    let mut command = domain.command("topic echo --image --color always camera/image");
+    let mut echo = Running(command.stdout(terminal.slave).spawn().unwrap());
+    drop(command);
+    let mut looks = File::from(terminal.master);
+    let mut shown = vec![0; 1024];
+    looks.read_exact(&mut shown).unwrap();
+    interrupt(&echo);
+    // Ends with an error when nobody has the other end any more.
+    let _ = looks.read_to_end(&mut shown);
+    assert_eq!(echo.0.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("\x1b[38;2;") && shown.ends_with("\x1b[0m"), "{}", &shown[shown.len() - 100..]);
+}
+
+#[test]
 fn what_is_no_picture_is_refused_with_the_reason() {
     let complaint = |signature: &str, message: serde_json::Value| {
         let domain = Domain::new();
@@ -145,6 +171,6 @@ fn pictures_are_drawn_only_where_colours_can_be_seen() {
     let (status, said) = complaint("camera/image");
     assert_eq!((status, said.as_str()), (1, "error: the output is no terminal: --color always draws pictures all the same\n"));
     let (status, said) = complaint("--color never camera/image");
-    assert_eq!((status, said.as_str()), (1, "error: a picture consists of colours: --color never leaves nothing of it\n"));
+    assert_eq!((status, said.as_str()), (2, "error: a picture consists of colours: --color never leaves nothing of it\n"));
     assert_eq!(complaint("--json camera/image").0, 2);
 }

@@ -1,12 +1,14 @@
 //! Pictures on a terminal: of two pixels each, one above the other, letters are made.
 
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 use anstyle::{Reset, RgbColor, Style};
 use image::{RgbImage, imageops};
 
 use crate::cli::Color;
 use crate::failure::{Done, Failure};
+use crate::interrupt::before_interrupt;
 use crate::output::out;
 
 /// The upper half in the colour of the letter, the lower in that behind it.
@@ -26,11 +28,16 @@ impl Screen {
     pub fn new(color: Color) -> Done<Screen> {
         let is_terminal = std::io::stdout().is_terminal();
         match color {
-            Color::Never => Err(Failure::Failed("a picture consists of colours: --color never leaves nothing of it".to_owned())),
+            Color::Never => Err(Failure::Refused("a picture consists of colours: --color never leaves nothing of it".to_owned())),
             Color::Auto if !is_terminal => {
                 Err(Failure::Failed("the output is no terminal: --color always draws pictures all the same".to_owned()))
             }
-            _ => Ok(Screen { is_terminal, rows: 0 }),
+            _ => {
+                if is_terminal {
+                    leave_no_colors()?;
+                }
+                Ok(Screen { is_terminal, rows: 0 })
+            }
         }
     }
 
@@ -54,6 +61,21 @@ impl Screen {
         out.write_all(&text)?;
         Ok(out.flush()?)
     }
+}
+
+/// Whoever interrupts the command in the middle of a picture goes on in the terminal's own colours. Once: a topic that comes again with another type is drawn by another screen.
+fn leave_no_colors() -> Done {
+    static ONCE: Mutex<bool> = Mutex::new(false);
+    let mut is_done = ONCE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_done {
+        // After a picture that is being written, of which a terminal throws away at Ctrl-C what it has not shown yet.
+        before_interrupt(|| {
+            let mut out = out();
+            let _ = write!(out, "{Reset}").and_then(|()| out.flush());
+        })?;
+        *is_done = true;
+    }
+    Ok(())
 }
 
 /// The greatest size of the same proportions, of an even height.
