@@ -94,7 +94,7 @@ pub enum Command {
     #[command(after_help = TOP)]
     Top {
         /// Over so long a time each, as 500ms or 2s
-        #[arg(long, short, default_value = "1s", value_parser = duration)]
+        #[arg(long, short, default_value = "1s", value_parser = interval)]
         interval: Duration,
         /// Only topics with this in their names, or their types'
         #[arg(long, short, value_name = "TEXT", default_value = "")]
@@ -284,7 +284,7 @@ pub struct Rates {
     #[arg(add = Names::Topics.completer())]
     pub topics: Vec<String>,
     /// Over so long a time each, as 500ms or 2s
-    #[arg(long, short, default_value = "1s", value_parser = duration)]
+    #[arg(long, short, default_value = "1s", value_parser = interval)]
     pub interval: Duration,
     /// So many times; else until it is interrupted
     #[arg(long, short = 'n', value_name = "COUNT")]
@@ -418,6 +418,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| format!("'{text}' is no time: 500ms, 2s or 1.5 are"))?;
     Duration::try_from_secs_f64(number * factor).map_err(|why| why.to_string())
+}
+
+/// The same of what rates are over: in less, next to nothing is counted.
+pub fn interval(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        short if short < Duration::from_millis(10) => Err("an interval has 10ms at least".to_owned()),
+        interval => Ok(interval),
+    }
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ fn it_is_described_for_graphviz_and_nothing_else_by_the_name_of_the_file() {
     scene.domain.text(&format!("graph --interval 10ms --output {}", file.display()));
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("digraph sinew {"));
     let (status, said) = scene.domain.complaint("graph -o graph.png");
-    assert!(status == 1 && said.contains(".svg") && said.contains(".dot"), "{status}: {said}");
+    assert!(status == 2 && said.contains(".svg") && said.contains(".dot"), "{status}: {said}");
     let (status, said) = scene.domain.complaint(&format!("graph --interval 10ms -o {}/none/graph.svg", folder.path().display()));
     assert!(status == 1 && said.contains("none/graph.svg' cannot be written"), "{status}: {said}");
     assert_eq!(scene.domain.complaint("graph --svg --json").0, 2);

@@ -68,7 +68,10 @@ fn what_is_mistyped_gets_the_nearest_name_and_a_status_of_its_own() {
         (3, "error: there is no service 'add': there is no service at all\n".to_owned())
     );
     assert_eq!(scene.domain.complaint("topic lst").0, 2);
-    assert_eq!(scene.domain.complaint("topic hz --interval 1ms").0, 1);
+    for watched in ["topic hz --interval 1ms", "topic delay --interval 9ms", "graph --interval 0", "top --json --interval 1us"] {
+        let (status, text) = scene.domain.complaint(watched);
+        assert!(status == 2 && text.contains("an interval has 10ms at least"), "{watched}: {status}: {text}");
+    }
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub fn run(cli: &Cli, asked: &BridgeCommand) -> Done {
     if file.is_none() {
         command.args(cli.domain.iter().flat_map(|domain| ["--domain", domain]));
     } else if cli.domain.is_some() {
-        return Err(Failure::Failed("a configuration says which domain it is for: --domain is for a bridge without one".to_owned()));
+        return Err(Failure::Refused("a configuration says which domain it is for: --domain is for a bridge without one".to_owned()));
     }
     let why = command.exec();
     Err(Failure::Failed(format!("{} cannot be run: {why}; it is installed with this command (`make install`)", program.display())))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::{Cli, duration};
+use crate::cli::{Cli, interval};
 use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
@@ -40,7 +40,7 @@ pub struct Graph {
     #[arg(long)]
     pub services: bool,
     /// Rates over so long a time, as 500ms or 2s
-    #[arg(long, short, default_value = "1s", value_parser = duration)]
+    #[arg(long, short, default_value = "1s", value_parser = interval)]
     pub interval: Duration,
 }
 
@@ -54,9 +54,6 @@ enum Format {
 /// Draws it.
 pub fn graph(cli: &Cli, asked: &Graph) -> Done {
     let format = format_of(asked)?;
-    if asked.interval < Duration::from_millis(10) {
-        return Err(Failure::Failed("an interval has 10ms at least".to_owned()));
-    }
     let node = join(cli, "graph")?;
     let counters = node.domain_counters()?;
     let before = Moment::of(&counters)?;
@@ -80,7 +77,7 @@ fn format_of(asked: &Graph) -> Done<Format> {
         _ if asked.svg => Ok(Format::Svg),
         Some("svg") => Ok(Format::Svg),
         Some("dot" | "gv") => Ok(Format::Dot),
-        _ => Err(Failure::Failed(format!(
+        _ => Err(Failure::Refused(format!(
             "'{}' does not say what to write: its name ends with .svg for a picture, or .dot for Graphviz",
             crate::output::shown(&file.to_string_lossy())
         ))),

@@ -1,7 +1,7 @@
 //! `sinew topic hz`, `bw`, `delay`: what flows, from the counters of the domain, to which nobody need subscribe.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 use sinew::Id;
@@ -9,7 +9,7 @@ use sinew::Id;
 use crate::beyond::Beyond;
 use crate::cli::{Cli, Rates};
 use crate::domain::{Followed, View, canonical, is_part, join};
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::flow::{Moment, TopicFlow};
 use crate::output::{Cell, NAME, Table, json_line, out, shown};
 use crate::periods::{Listener, Periods};
@@ -60,9 +60,6 @@ struct Delay<'a> {
 
 /// Prints it, interval by interval.
 pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
-    if asked.interval < Duration::from_millis(10) {
-        return Err(Failure::Failed("an interval has 10ms at least".to_owned()));
-    }
     let node = join(cli, "rates")?;
     let followed = Followed::new(&node)?;
     let mut view = View::of(&node)?;

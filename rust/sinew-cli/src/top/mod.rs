@@ -25,8 +25,6 @@ use crate::output::json_line;
 use app::{App, Next};
 use told::Told;
 
-/// An interval has so long at least.
-const SHORTEST: Duration = Duration::from_millis(10);
 /// How often it is looked for a signal.
 const OFTEN: Duration = Duration::from_millis(100);
 
@@ -38,7 +36,6 @@ pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
     let node = join(cli, "top")?;
     let mut app = App::new(View::of(&node)?, filter, sort);
     let mut domain = Domain::new(&node, &app)?;
-    let interval = interval.max(SHORTEST);
     if cli.json {
         return tell(&mut app, &mut domain, interval);
     }
