@@ -1,6 +1,7 @@
 #include "tests/isolation/container.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -194,6 +195,8 @@ void enter_container(const std::string& words) {
   }
   if (const std::string user = value_of(words, "as"); !user.empty()) {
     const auto id = static_cast<uid_t>(std::stoul(user));
+    // Where a user's own namespace does not let it, it is no group of root's either.
+    if (::setgroups(0, nullptr) != 0 && errno != EPERM) step(-1, "leave all groups");
     step(::setresgid(id, id, id), "become group " + user);
     step(::setresuid(id, id, id), "become user " + user);
   }

@@ -1,5 +1,6 @@
 // Who may publish and subscribe to what, as the manager's configuration says.
 #include <fcntl.h>
+#include <grp.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,7 +26,7 @@ std::string outcome_of(const std::function<void()>& call) {
 void become(const Arguments& arguments) {
   const auto uid = static_cast<uid_t>(std::stoul(arguments.at(0)));
   const auto gid = static_cast<gid_t>(std::stoul(arguments.at(1)));
-  require(::setresgid(gid, gid, gid) == 0 && ::setresuid(uid, uid, uid) == 0, "cannot become another user");
+  require(::setgroups(0, nullptr) == 0 && ::setresgid(gid, gid, gid) == 0 && ::setresuid(uid, uid, uid) == 0, "cannot become another user");
 }
 
 // user, group, socket, configuration; opened before, since the other user may not reach the folder of the programs

@@ -1,4 +1,5 @@
 // Every error says what was asked, what is there, and what to do.
+#include <grp.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,7 +177,7 @@ TEST_F(Errors, TakingFromASubscriberWithACallbackIsRefused) {
 ROLE(node_in_trouble) {
   if (arguments[0] == "as_user" && ::geteuid() == 0) {
     const auto id = static_cast<uid_t>(std::stoul(arguments[1]));
-    require(::setresgid(id, id, id) == 0 && ::setresuid(id, id, id) == 0, "cannot become another user");
+    require(::setgroups(0, nullptr) == 0 && ::setresgid(id, id, id) == 0 && ::setresuid(id, id, id) == 0, "cannot become another user");
   }
   if (arguments[0] == "with_descriptors") {
     const rlimit limit{std::stoul(arguments[1]), std::stoul(arguments[1])};

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -115,7 +116,7 @@ inline bool is_root() {
 
 /// Becomes a user without any rights. For a forked process only.
 inline bool become_nobody() {
-  return ::setgid(1234) == 0 && ::setuid(1234) == 0;
+  return ::setgroups(0, nullptr) == 0 && ::setgid(1234) == 0 && ::setuid(1234) == 0;
 }
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
