@@ -35,7 +35,8 @@ PASSED_ON = re.compile(r"((https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|(REQUEST
 SECRET = re.compile("TOKEN|PASSWORD|SECRET|CREDENTIAL", re.IGNORECASE)
 APT_NETWORK = re.compile(r"Acquire::(https?|ftp|Proxy|Retries|ForceIPv|Check-|Max-ValidTime|AllowInsecure|AllowWeak|AllowDowngrade)", re.IGNORECASE)
 
-# Runs as the first process of its namespace, which stays until the command has ended, and ends all others.
+# Runs as the first process of its namespace, which stays until the command has ended, and ends all others. The folder becomes the root of the namespace: in a
+# mere chroot, what makes containers finds the paths of this machine.
 ENTER = r"""
 root=$1 user=$2; shift 2
 mount --make-rprivate / && mount --bind "$root" "$root" && cd "$root" || exit 125
@@ -53,7 +54,8 @@ mount --make-rprivate / && mount --bind "$root" "$root" && cd "$root" || exit 12
   ln -s /proc/self/fd dev/fd
   for number in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${number%:*}" "dev/${number#*:}"; done
 } || exit 125
-chroot --userspec="$user" . "$@"
+pivot_root . . && umount --lazy . && cd / || exit 125
+chroot --userspec="$user" / "$@"
 exit $?
 """
 
@@ -198,7 +200,7 @@ class BareRoot:
         own = environment(self.folder, user) | (env or {})
         inside = ["env", "-i", "--chdir", str(cwd or own["HOME"]), *(f"{name}={value}" for name, value in own.items()), *map(str, words)]
         if self.first:
-            return ["nsenter", f"--target={self.first}", "--mount", "--pid", "chroot", f"--userspec={self.ids(user)}", str(self.folder), *inside]
+            return ["nsenter", f"--target={self.first}", "--mount", "--pid", "chroot", f"--userspec={self.ids(user)}", "/", *inside]
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh", str(self.folder), self.ids(user), *inside]
 
     def ids(self, user):
