@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
-#include "os/process.hpp"
+#include "os/thread.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 

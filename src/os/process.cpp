@@ -264,44 +264,12 @@ void on_fork_in_child(void (*child)() noexcept) {
   if (const int error = ::pthread_atfork(nullptr, nullptr, child); error != 0) fail(error, "cannot prepare for fork", ErrorKind::exhausted);
 }
 
-std::thread start_thread(const std::string& name, std::function<void()> body) {
-  // Blocked here and inherited: a signal must not find the thread before it has blocked them itself.
-  const struct Blocked {
-    Blocked() noexcept {
-      sigset_t blocked;
-      sigfillset(&blocked);
-      // These are for the thread that has caused them, in a callback of the user's. Blocked, a fault would end the process past the user's handler.
-      for (const int own : {SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&blocked, own);
-      ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
-    }
-    ~Blocked() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-    sigset_t before;
-  } blocked;
-  int error = 0;
-  try {
-    if (fault::inject(fault::Call::thread)) throw std::system_error(errno, std::generic_category());
-    return std::thread([name, work = std::move(body)] {
-      name_this_thread(name.c_str());
-      work();
-    });
-  } catch (const std::system_error& refused) {
-    error = refused.code().value();
-  }
-  fail(error, "cannot start the thread '" + name + "'", ErrorKind::exhausted);
-}
-
 pid_t this_process() noexcept {
   return ::getpid();
 }
 
 uid_t this_user() noexcept {
   return ::geteuid();
-}
-
-void name_this_thread(const char* name) noexcept {
-  std::array<char, 16> kept{};
-  std::strncpy(kept.data(), name, kept.size() - 1);
-  ::pthread_setname_np(::pthread_self(), kept.data());
 }
 
 }  // namespace sinew::os

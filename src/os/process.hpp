@@ -7,7 +7,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "os/fd.hpp"
@@ -59,12 +58,5 @@ Fd open_pidfd(pid_t pid) noexcept;
 /// Runs `child` in every child of fork() (not of vfork, posix_spawn or a bare clone), before fork returns there; callbacks run in the order
 /// in which they were given. It may call only what is async-signal-safe. Throws Error(exhausted).
 void on_fork_in_child(void (*child)() noexcept);
-
-/// Starts a thread of the library: named (at most 15 bytes are kept), and with all signals blocked, since those are for the user's threads, but those that a thread
-/// causes itself: faults, and SIGPIPE. Throws Error(exhausted) when the system has no thread to give.
-std::thread start_thread(const std::string& name, std::function<void()> body);
-
-/// Names the calling thread for debuggers and top (at most 15 bytes are kept).
-void name_this_thread(const char* name) noexcept;
 
 }  // namespace sinew::os

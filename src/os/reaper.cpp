@@ -12,6 +12,7 @@
 #include "os/call.hpp"
 #include "os/event.hpp"
 #include "os/process.hpp"
+#include "os/thread.hpp"
 
 namespace sinew::os {
 namespace {

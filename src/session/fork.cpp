@@ -7,6 +7,7 @@
 
 #include "os/fd.hpp"
 #include "os/process.hpp"
+#include "os/thread.hpp"
 #include "shm/scope.hpp"
 
 namespace sinew::session {
@@ -20,6 +21,7 @@ std::atomic<std::size_t> guarded_end{0};      // relaxed: see above
 
 void in_child() noexcept {
   dead.store(true, std::memory_order_relaxed);
+  os::restore_users_signals();
   shm::after_fork_in_child();
   for (std::size_t i = 0; i < guarded_end.load(std::memory_order_relaxed); ++i) {
     if (const int fd = guarded[i].exchange(0, std::memory_order_relaxed) - 1; fd >= 0) {

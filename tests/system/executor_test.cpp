@@ -413,7 +413,7 @@ struct Circumstances {
   static Circumstances here() {
     Circumstances now;
     ::pthread_getname_np(::pthread_self(), now.name.data(), now.name.size());
-    now.policy = ::sched_getscheduler(0);
+    now.policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
     sched_param parameters{};
     ::sched_getparam(0, &parameters);
     now.priority = parameters.sched_priority;

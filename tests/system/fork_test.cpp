@@ -165,6 +165,29 @@ TEST_F(Fork, AChildThatReturnsFromTheCallbackInWhichItWasForkedRunsNoOthers) {
   }
 }
 
+/// Starts a program in a callback, and asks it to end.
+ROLE(starts_a_program_in_a_callback) {
+  auto node = Node::create("node");
+  std::atomic<pid_t> child{0};
+  const auto timer = node->create_timer(std::chrono::milliseconds(1), [&] {
+    if (child != 0) return;
+    child = ::fork();
+    if (child != 0) return;
+    ::execlp("sleep", "sleep", "1000", nullptr);
+    ::_exit(1);
+  });
+  require(eventually([&] { return child > 0; }), "no callback");
+  ::kill(child, SIGTERM);
+  int status = 0;
+  const bool has_ended = eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; });
+  if (!has_ended) ::kill(child, SIGKILL);
+  require(has_ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "the program does not hear of SIGTERM");
+}
+
+TEST_F(Fork, AProgramThatIsStartedInACallbackEndsWhenItIsAskedTo) {
+  Child("starts_a_program_in_a_callback").end();
+}
+
 ROLE(forked_writer) {
   auto all = std::make_unique<Everything>();
   const auto* const held = all->held.get();

@@ -14,6 +14,7 @@
 #include "os/memory.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
+#include "os/thread.hpp"
 #include "support.hpp"
 
 namespace sinew::os {

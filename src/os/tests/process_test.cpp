@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -19,6 +21,7 @@
 #include "os/event.hpp"
 #include "os/fault.hpp"
 #include "os/file.hpp"
+#include "os/thread.hpp"
 #include "support.hpp"
 
 namespace sinew::os {
@@ -291,6 +294,50 @@ TEST(StartThread, what_its_body_causes_itself_is_as_in_any_thread) {
     ::pthread_kill(::pthread_self(), SIGFPE);
   });
   EXPECT_TRUE(WIFEXITED(faulty) && WEXITSTATUS(faulty) == 7) << faulty;
+}
+
+TEST(StartThread, one_that_was_scheduled_and_bound_starts_others_that_are_as_it_was_before) {
+  const auto cores = [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    ::sched_getaffinity(0, sizeof set, &set);
+    return set;
+  };
+  const cpu_set_t all = cores();
+  unsigned first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  cpu_set_t bound{}, others{};
+  int policy = -1;
+  start_thread("bound", [&] {
+    schedule_this_thread(Scheduling::fifo, 1);  // where it may
+    EXPECT_EQ(bind_this_thread(std::span(&first, 1)), "");
+    start_thread("other", [&] { others = cores(), policy = ::sched_getscheduler(0); }).join();
+    bound = cores();
+  }).join();
+  EXPECT_EQ(CPU_COUNT(&bound), 1) << "it goes on as it was";
+  EXPECT_TRUE(CPU_EQUAL(&others, &all));
+  EXPECT_EQ(policy, SCHED_OTHER);
+}
+
+TEST(StartThread, a_child_that_is_forked_there_hears_the_signals_that_the_users_threads_hear) {
+  sigset_t users, before;
+  sigemptyset(&users);
+  sigaddset(&users, SIGUSR1);
+  ::pthread_sigmask(SIG_SETMASK, &users, &before);
+  const int status = test::status_of_child([] {
+    bool blocks_usr1 = false, blocks_term = true;
+    start_thread("outer", [&] {
+      start_thread("inner", [&] {
+        restore_users_signals();
+        sigset_t now;
+        ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
+        blocks_usr1 = sigismember(&now, SIGUSR1) == 1, blocks_term = sigismember(&now, SIGTERM) == 1;
+      }).join();
+    }).join();
+    return blocks_usr1 && !blocks_term ? 0 : 1;
+  });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(StartThread, a_refusal_is_called_exhausted) {

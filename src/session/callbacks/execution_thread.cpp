@@ -8,7 +8,6 @@
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
-#include "os/process.hpp"
 #include "os/thread.hpp"
 #include "session/callbacks/periodic_timer.hpp"
 #include "session/callbacks/turn.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/log.hpp"
 #include "os/clock.hpp"
-#include "os/process.hpp"
+#include "os/thread.hpp"
 
 namespace sinew::session {
 

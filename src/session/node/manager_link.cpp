@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
-#include "os/process.hpp"
+#include "os/thread.hpp"
 #include "session/io/trust.hpp"
 #include "session/node/manager.hpp"
 #include "shm/scope.hpp"
