@@ -17,7 +17,7 @@ namespace detail {
 struct ExecutorAccess;
 }
 
-/// Of an execution thread, see Executor: 0 to 1023. Actions receive goals, and wishes to cancel them, on 1023: leave that to them where a node has any.
+/// Of an execution thread, see Executor: 0 to 1023. Actions receive goals, and wishes to cancel them, on 1023, and rclcpp's wait_for_service() hears of services on 1022: leave these to them where a node has any.
 using ThreadId = unsigned;
 
 struct ExecutorOptions {

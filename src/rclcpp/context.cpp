@@ -130,7 +130,7 @@ Spinning::~Spinning() {
 }
 
 bool Spinning::goes_on() const noexcept {
-  return runs.load(std::memory_order_seq_cst);  // sync: RUNS (with end_now, begin)
+  return runs.load(std::memory_order_seq_cst) && !session::forked();  // sync: RUNS (with end_now, begin)
 }
 
 std::optional<std::int64_t> deadline_of(std::int64_t nanoseconds) noexcept {
@@ -169,7 +169,11 @@ bool ok() noexcept {
 }
 
 bool sleep_for(std::chrono::nanoseconds time) {
-  if (time.count() > 0) os::wait_until_rung(detail::over(), detail::deadline_of(time.count()));
+  if (session::forked()) {
+    if (time.count() > 0) os::sleep_for(time);  // what would be rung is closed here
+  } else if (time.count() > 0) {
+    os::wait_until_rung(detail::over(), detail::deadline_of(time.count()));
+  }
   return ok();
 }
 

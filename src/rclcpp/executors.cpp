@@ -13,6 +13,7 @@
 #include "os/event.hpp"
 #include "rclcpp/context.hpp"
 #include "rclcpp/spun.hpp"
+#include "session/fork.hpp"
 #include "sinew/executor.hpp"
 #include "sinew/rclcpp/context.hpp"
 
@@ -76,6 +77,11 @@ struct Round {
   bool is_cancelled = false;
 };
 
+/// Also in a child that was forked in a callback, which has nothing to wait for, and shares with its parent what that waits for.
+bool is_over() noexcept {
+  return !ok() || session::forked();
+}
+
 bool is_past(const std::optional<std::int64_t>& deadline) noexcept {
   return deadline && os::now_ns() >= *deadline;
 }
@@ -108,7 +114,7 @@ struct SingleThreadedExecutor::Impl {
   };
 
   bool is_to_end() const noexcept {
-    return is_cancelled.load(std::memory_order_acquire) || !ok();  // sync: CANCELLED (with cancel)
+    return is_cancelled.load(std::memory_order_acquire) || is_over();  // sync: CANCELLED (with cancel)
   }
   /// Null: it is gone, or goes.
   static std::shared_ptr<Node> keep_locked(Member& member) {
@@ -139,16 +145,17 @@ struct SingleThreadedExecutor::Impl {
     }
     if (!node) return remove(key);
     // What is left of the turn of one that is removed meanwhile is for who spins it next.
-    const std::function<bool()> is_over = [&] { return removed->is_set() || ends(); };
-    const detail::Ends here(is_over);
-    sinew::detail::ExecutorAccess::dispatch(*callbacks, is_over, only_of);
+    const std::function<bool()> stops = [&] { return removed->is_set() || ends(); };
+    const detail::Ends here(stops);
+    sinew::detail::ExecutorAccess::dispatch(*callbacks, stops, only_of);
   }
-  /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw. `once`: only what is due when the wait is over.
-  Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over, bool once = false) {
+  /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_enough` says so, which may not throw. `once`: only what is due when the wait is over.
+  Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_enough, bool once = false) {
+    if (session::forked()) return {};
     std::array<os::Poller::Event, 16> events;
     const std::size_t count = poller.wait(events, deadline);
     const auto only_of = once ? std::optional(os::now_ns()) : std::nullopt;
-    const std::function<bool()> ends = [&] { return is_to_end() || is_over(); };
+    const std::function<bool()> ends = [&] { return is_to_end() || is_enough(); };
     for (std::size_t i = 0; i < count && !ends(); ++i) {
       if (events[i].key == cancel_key) os::drain(cancelled.get());
       dispatch(events[i].key, ends, only_of);
@@ -238,7 +245,7 @@ bool SingleThreadedExecutor::is_spinning() const {
 void SingleThreadedExecutor::spin() {
   const Impl::Running running(*impl_);
   const auto never = [] { return false; };
-  while (ok() && !impl_->run_once(std::nullopt, never).is_cancelled) {
+  while (!is_over() && !impl_->run_once(std::nullopt, never).is_cancelled) {
   }
 }
 
@@ -263,10 +270,10 @@ void SingleThreadedExecutor::spin_once(std::chrono::nanoseconds timeout) {
 void SingleThreadedExecutor::spin_all(std::chrono::nanoseconds at_most) {
   const Impl::Running running(*impl_);
   const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
-  const auto is_over = [&] { return is_past(deadline); };
+  const auto is_late = [&] { return is_past(deadline); };
   impl_->keep_cancel([&] {
-    while (ok() && !is_over()) {
-      const Round done = impl_->run_once(0, is_over);
+    while (!is_over() && !is_late()) {
+      const Round done = impl_->run_once(0, is_late);
       if (!done.had_news || done.is_cancelled) return;
     }
   });
@@ -277,9 +284,9 @@ FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>&
   const auto deadline = detail::deadline_of(timeout.count());
   for (bool has_run = false;; has_run = true) {
     if (is_ready()) return FutureReturnCode::SUCCESS;
-    if (!ok()) return FutureReturnCode::INTERRUPTED;
+    if (is_over()) return FutureReturnCode::INTERRUPTED;
     if (has_run && is_past(deadline)) return FutureReturnCode::TIMEOUT;
-    const auto is_over = [&] {
+    const auto is_enough = [&] {
       if (has_run && is_past(deadline)) return true;  // who gives no time has one round all the same
       try {
         return is_ready();
@@ -288,7 +295,7 @@ FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>&
       }
     };
     const std::int64_t soon = os::later(os::now_ns(), look_again);
-    if (impl_->run_once(std::min(soon, deadline.value_or(soon)), is_over).is_cancelled)
+    if (impl_->run_once(std::min(soon, deadline.value_or(soon)), is_enough).is_cancelled)
       return is_ready() ? FutureReturnCode::SUCCESS : FutureReturnCode::INTERRUPTED;
   }
 }

@@ -1,9 +1,11 @@
 #include "sinew/rclcpp/node.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "os/clock.hpp"
@@ -47,9 +49,7 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
 
   bool wait_for_provider(const std::string& service, std::chrono::nanoseconds timeout) override {
     const auto node = node_.lock();
-    if (!node) return false;
-    if (is_provided(node->domain_state(), service)) return true;
-    return timeout.count() != 0 && ok() && wait_for_provider(*node, service, timeout);
+    return node && ok() && wait_for_provider(*node, service, timeout);
   }
 
  private:
@@ -70,22 +70,35 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
     return has_more;
   }
 
-  static constexpr ThreadId watching = 1;  // not spin()'s, which may be waiting
+  static constexpr ThreadId watching = 1022;  // no thread of the user's, which may be waiting
+  /// Who has no time to wait for a provider has some to hear of one: what a manager takes that is there, and not stopped.
+  static constexpr std::int64_t time_to_hear = 100'000'000;
 
   static bool wait_for_provider(sinew::Node& node, const std::string& service, std::chrono::nanoseconds timeout) {
-    const os::Fd found = os::create_eventfd();
+    const os::Fd found = os::create_eventfd(), told = os::create_eventfd();
+    const auto deadline = detail::deadline_of(timeout.count());
+    const std::int64_t heard_by = os::later(os::now_ns(), time_to_hear);
     DomainState state;
     const auto watch = node.watch_domain(
         [&](const DomainUpdate& update) {
           apply(update, state);
           if (is_provided(state, service)) os::ring(found.get());
+          if (update.complete) os::ring(told.get());
         },
         {.execution_thread = watching});
+    enum : std::uint64_t { is_found, is_over, is_told };
     os::Poller poller;
-    poller.add(found, 0);
-    poller.add(detail::Borrowed(detail::over()).get(), 1);
-    os::Poller::Event event;
-    return poller.wait({&event, 1}, detail::deadline_of(timeout.count())) > 0 && event.key == 0;
+    poller.add(found, is_found);
+    poller.add(detail::Borrowed(detail::over()).get(), is_over);
+    poller.add(told, is_told);
+    std::array<os::Poller::Event, 3> events;
+    const auto first = [&](std::size_t count) { return std::ranges::min(std::span(events).first(count), {}, &os::Poller::Event::key).key; };
+    std::size_t count = poller.wait(events, deadline ? std::optional(std::max(*deadline, heard_by)) : std::nullopt);
+    if (count == 0) return false;
+    if (first(count) != is_told) return first(count) == is_found;
+    poller.remove(told);
+    count = poller.wait(events, deadline);
+    return count > 0 && first(count) == is_found;
   }
 
   const std::weak_ptr<sinew::Node> node_;

@@ -136,7 +136,8 @@ class Client : public Pointers<Client<S>> {
   void remove_pending_request(const SharedFutureAndRequestId& request) { remove_pending_request(request.request_id); }
 
   bool service_is_ready() const { return wait_for_service(std::chrono::nanoseconds(0)); }
-  /// Whether somebody provides the service, within the timeout; without one it waits as long as it takes. False also after shutdown(). Blocks; not needed for async_send_request, which waits by itself.
+  /// Whether somebody provides the service, within the timeout; without one it waits as long as it takes. False also after shutdown(), and of a manager that says nothing, which has 0.1 s to do so however short the timeout is.
+  /// Blocks; not needed for async_send_request, which waits by itself. Throws Error(exhausted) as watch_domain().
   template <class Rep = std::int64_t, class Period = std::nano>
   bool wait_for_service(std::chrono::duration<Rep, Period> timeout = std::chrono::nanoseconds(-1)) const {
     const auto node = node_.lock();
