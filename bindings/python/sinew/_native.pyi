@@ -372,7 +372,7 @@ class Publisher(Generic[M]):
     def __exit__(self, *_: Any) -> None: ...
 
 class Loan:
-    """`with` gives a Draft, and publishes it at the end of the block, unless that raises. The draft must not be used then; arrays of it that are still there have become read-only, and stay as they are, also when publisher and node are closed. (Views that were
+    """`with` gives a Draft, and publishes it at the end of the block, unless that raises. What is done with the draft then raises RuntimeError; arrays of it that are still there have become read-only, and stay as they are, also when publisher and node are closed. (Views that were
     made of them earlier, by slicing, stay writable, which NumPy cannot change: what is written to them then is seen by whoever has the message.) While one is there, its loan's memory is not used for other messages, and counts as the
     publisher's: after `image = m.data` in a loop there are two of them."""
 

@@ -10,10 +10,6 @@
 namespace sinew::python {
 namespace {
 
-void require_fields(const Draft& draft) {
-  if (draft.is_over) raise_python(PyExc_RuntimeError, "the loan has been published, or given back: its fields are gone");
-}
-
 Draft& draft_of(PyObject* self) {
   Draft& draft = *nb::inst_ptr<Draft>(self);
   require_fields(draft);
@@ -175,6 +171,10 @@ void define_draft(nb::module_& module) {
 
 Draft* draft_in(PyObject* value) {
   return Py_IS_TYPE(value, draft_type) ? nb::inst_ptr<Draft>(value) : nullptr;
+}
+
+void require_fields(const Draft& draft) {
+  if (draft.is_over) raise_python(PyExc_RuntimeError, "the loan has been published, or given back: its fields are gone");
 }
 
 nb::object make_draft(TypePtr type) {

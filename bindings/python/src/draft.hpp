@@ -25,6 +25,8 @@ void define_draft(nb::module_& module);
 nb::object make_draft(TypePtr type);
 /// Null where it is none.
 Draft* draft_in(PyObject* value);
+/// Raises RuntimeError where they are gone.
+void require_fields(const Draft& draft);
 
 /// What a variant is to have, and as which alternative.
 struct Variant {

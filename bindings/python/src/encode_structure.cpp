@@ -35,6 +35,7 @@ void Encoder::field(const Type& structure, std::size_t index, PyObject* value) {
 
 void Encoder::structure(const Type& type, PyObject* value) {
   if (const Draft* const draft = draft_in(value)) {
+    require_fields(*draft);
     const bool is_same = draft->type.get() == &type;
     for (std::size_t i = 0; i < type.fields.size(); ++i) {
       if (is_same && draft->loaned[i].data && from_loaned(type.fields[i], draft->loaned[i])) continue;

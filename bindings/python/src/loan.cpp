@@ -55,7 +55,7 @@ struct Loan {
     quietly("sinew.Loan", [&] { end(); });
   }
 
-  /// Before the memory is no longer the program's: from now on nobody gets an array, and who has one can only read it.
+  /// Before the memory is no longer the program's: from now on nobody gets an array, or publishes one, and who has one can only read it.
   void close() {
     if (draft.is_valid()) {
       Draft& filled = *draft_in(draft.ptr());
@@ -65,6 +65,7 @@ struct Loan {
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (filled.loaned[i].data) values[i].reset();
       }
+      std::ranges::fill(filled.loaned, Draft::Loaned());
     }
     bool any_left = false;
     for (std::size_t i = 0; i < arrays.size(); ++i) {

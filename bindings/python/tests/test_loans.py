@@ -5,7 +5,7 @@ import unittest
 from harness import Case
 
 HEAD = """
-import gc, sys, time, numpy as np, sinew
+import contextlib, gc, sys, time, numpy as np, sinew
 node = sinew.Node("node")
 publisher = node.create_publisher("data", "robot/Data{data:uint8[];points:robot/P{x:float32;y:float64;}[];}")
 MIB = 1 << 20
@@ -89,6 +89,25 @@ except sinew.Closed:
     pass
 assert [int(data.sum()) for data in kept] == 3 * [8 * MIB], kept
 assert not any(data.flags.writeable for data in kept)
+""")
+
+    def test_that_have_ended_are_not_published_again(self):
+        self.assert_runs("""
+other = node.create_publisher("other", publisher.type)
+holder = sinew.Type("robot/Holder{held:" + publisher.type.signature + ";}")
+client = node.create_client("nobody", publisher.type, "t/B{}")
+with publisher.loan(data=8 * MIB) as published:
+    other.publish(published)
+with contextlib.suppress(KeyError), publisher.loan(data=8 * MIB) as refused:
+    raise KeyError
+for draft in published, refused:
+    for use in other.publish, publisher.type.encode, lambda draft: holder.encode({"held": draft}), client.call_async:
+        try:
+            use(draft)
+            assert False
+        except RuntimeError as error:
+            assert "the loan has been published, or given back" in str(error), error
+assert other.statistics()["published"] == 1
 """)
 
     def test_give_the_memory_back_with_the_last_array(self):
