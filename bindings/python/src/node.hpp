@@ -79,7 +79,7 @@ template <typename It>
 void close_kept(nb::handle self) {
   const nb::object alive = nb::borrow(self);
   It& it = *nb::inst_ptr<It>(self);
-  nb::cast<Node&>(it.node).forget(self);
+  if (it.node.is_valid()) nb::cast<Node&>(it.node).forget(self);  // else the garbage collector has been here before the node's end
   it.close();
 }
 

@@ -135,6 +135,25 @@ client = other.create_client("nobody", "t/A{}", "t/B{}")
 futures = [client.call_async(), other.create_client("nobody", "t/A{}", "t/B{}").call_async()]
 """)
 
+    def test_may_leave_circles_with_nodes_to_the_garbage_collector(self):
+        self.assert_runs("""
+import gc
+class Robot:
+    def __init__(self, node):
+        self.node = node
+        self.timers = [node.create_timer(1000, self.move) for _ in range(2)]
+        self.provider = node.provide("move", "t/A{}", "t/B{}", self.move)
+        self.watch = node.watch(self.move)
+        self.subscriber = node.subscribe("image", IMAGE, self.move, on_event=self.move)
+    def move(self, *_): pass
+def make(): return Robot(sinew.Node("robot"))
+robot = make()
+gc.collect()
+del robot
+gc.collect()
+while "robot" in (each.name for each in node.domain().nodes): time.sleep(0.001)
+""")
+
     def test_may_go_on_when_their_node_is_closed(self):
         self.assert_runs("""
 import gc
