@@ -137,15 +137,13 @@ void on_response(void* context, sinew_status status, sinew_frame* response, cons
   in_python({Py_None, client}, [&] {
     const std::unique_ptr<Promised> it(promised);
     if (!nb::cast<bool>(it->future.attr("set_running_or_notify_cancel")())) return;
-    if (status != SINEW_OK) {
-      it->future.attr("set_exception")(error_of(status, error ? error : ""));
-      return;
-    }
-    try {
+    // Whatever goes wrong with it ends the call: who waits for the future knows of nothing else.
+    const bool is_told = guarded(false, [&] {
+      if (status != SINEW_OK) raise(status, error ? error : "");
       it->future.attr("set_result")(received(it->response, std::move(stream)));
-    } catch (nb::python_error& failure) {
-      it->future.attr("set_exception")(failure.value());
-    }
+      return true;
+    });
+    if (!is_told) it->future.attr("set_exception")(caught());
   });
 }
 

@@ -82,6 +82,23 @@ void raise_python(PyObject* type, const std::string& text) {
   throw nb::python_error();
 }
 
+nb::object caught() {
+#if PY_VERSION_HEX >= 0x030C0000
+  return nb::steal(PyErr_GetRaisedException());
+#else
+  // What C raises is an exception only when somebody looks.
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return nb::steal(value);
+#endif
+}
+
 void raise(sinew_status status, const std::string& text) {
   raise_python(class_of(status), text);
 }
@@ -100,10 +117,6 @@ std::string text_of(nb::handle value) {
 
 std::string repr_of(nb::handle value) {
   return utf8_of(PyObject_Repr(value.ptr()));
-}
-
-nb::object error_of(sinew_status status, const char* text) {
-  return nb::borrow(class_of(status))(text);
 }
 
 }  // namespace sinew::python

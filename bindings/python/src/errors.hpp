@@ -21,8 +21,8 @@ void define_errors(nb::module_& module);
 /// A value does not fit its type.
 [[noreturn]] void raise_encode(const std::string& text);
 [[noreturn]] void raise_python(PyObject* type, const std::string& text);
-/// The exception itself.
-nb::object error_of(sinew_status status, const char* text);
+/// The exception that is being raised, which it no longer is.
+nb::object caught();
 
 /// str() and repr(), for sentences.
 std::string text_of(nb::handle value);

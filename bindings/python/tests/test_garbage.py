@@ -51,6 +51,33 @@ while is_wild:
 input()
 """
 
+# Says no to each request, in no language.
+PROVIDER = """
+import ctypes, signal
+import sinew
+
+def library():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return ctypes.CDLL(next(line.split()[-1] for line in maps if "libsinew.so" in line))
+
+def must(status):
+    assert status == 0, status
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32), ("execution_thread", ctypes.c_uint32), ("memory_budget", ctypes.c_uint64), ("at_most_once", ctypes.c_bool), ("ghost", ctypes.c_uint8),
+        ("on_request", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)), ("context", ctypes.c_void_p), ("release", ctypes.c_void_p),
+    ]
+
+c = library()
+node, provider = ctypes.c_void_p(), ctypes.c_void_p()
+fail = Options._fields_[5][1](lambda _, call: must(c.sinew_call_fail(ctypes.c_void_p(call), b"\\xe4 no")))
+options = Options(ctypes.sizeof(Options), on_request=fail)
+must(c.sinew_node_create(b"stranger", None, ctypes.byref(node)))
+must(c.sinew_provider_create(node, b"service", b"t/A{}", b"t/B{}", ctypes.byref(options), ctypes.byref(provider)))
+signal.pause()
+"""
+
 
 def look(value):
     """At everything, as programs do."""
@@ -193,6 +220,16 @@ class Strangers(Case):
         self.assertEqual(info.publisher, "stranger")
         with self.assertRaises(sinew.DecodeError):
             sinew.asdict(message)
+
+    def test_fail_calls_with_what_is_no_text(self):
+        self.start_text(PROVIDER)
+        with sinew.Node("test") as node:
+            client = node.create_client("service", "t/A{}", "t/B{}")
+            error = client.call_async().exception(PATIENCE)
+            self.assertIsInstance(error, sinew.CallFailed, self.story())
+            self.assertIn("\ufffd no", str(error))
+            with self.assertRaisesRegex(sinew.CallFailed, "\ufffd no"):
+                client.call(timeout=PATIENCE)
 
     def test_write_while_they_are_read(self):
         stranger, subscriber = self.received(honest()[-1][1], True)
