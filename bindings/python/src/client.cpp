@@ -107,7 +107,7 @@ nb::object call(const Client& self, nb::handle request, const Seconds& timeout) 
     if (is_done) break;
     try {
       check_signals();
-      if (!self.handle || !nb::cast<const Node&>(self.node).handle) {
+      if (is_closed(self)) {
         raise(SINEW_CANCELLED, "the client, or its node, was closed while it waited for the response");
       }
     } catch (...) {
@@ -128,6 +128,10 @@ struct Promised {
   nb::object future;
   TypePtr response;
   std::shared_ptr<Writer> request;
+  std::shared_ptr<PendingCalls> calls;  // of the node
+  std::shared_ptr<PendingCall> call;
+
+  ~Promised() { calls->erase(call); }
 };
 
 void on_response(void* context, sinew_status status, sinew_frame* response, const char* error) {
@@ -139,6 +143,9 @@ void on_response(void* context, sinew_status status, sinew_frame* response, cons
     if (!nb::cast<bool>(it->future.attr("set_running_or_notify_cancel")())) return;
     // Whatever goes wrong with it ends the call: who waits for the future knows of nothing else.
     const bool is_told = guarded(false, [&] {
+      if (status == SINEW_CANCELLED && it->call->is_over) {
+        raise(SINEW_CLOSED, "the client's node was closed while the call waited for its response");
+      }
       if (status != SINEW_OK) raise(status, error ? error : "");
       it->future.attr("set_result")(received(it->response, std::move(stream)));
       return true;
@@ -166,7 +173,10 @@ nb::object call_async(nb::handle client, nb::handle request, const Seconds& time
   encode_request(*self.request, request, *writer);
   const auto extents = writer->extents();
   const std::int64_t timeout_ns = ns_of(timeout);
-  std::unique_ptr<Promised> promised(new Promised{{}, future, self.response, writer});
+  const Node& node = nb::cast<const Node&>(self.node);
+  const auto made = std::make_shared<PendingCall>(PendingCall{.client = to});
+  std::unique_ptr<Promised> promised(new Promised{{}, future, self.response, writer, node.calls, made});
+  node.calls->insert(made);
   std::uint64_t number = 0;
   call_released([&] {
     Promised* const given = promised.get();
@@ -174,6 +184,8 @@ nb::object call_async(nb::handle client, nb::handle request, const Seconds& time
     if (status == SINEW_OK) promised.release();
     return status;
   });
+  made->number = number;
+  if (!node.handle) made->end();
   future.attr("add_done_callback")(nb::cast(Cancelling{to, number}));
   return future;
 }

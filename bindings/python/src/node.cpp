@@ -81,8 +81,20 @@ Node::~Node() {
   quietly("sinew.Node", [&] { close(); });
 }
 
+void PendingCall::end() {
+  is_over = true;
+  const auto alive = client.lock();
+  if (alive && number != 0) without_gil([&] { sinew_client_cancel(alive.get(), number); });
+}
+
+std::shared_ptr<sinew_node> Node::let_go() {
+  std::shared_ptr<sinew_node> gone = std::exchange(handle, nullptr);
+  for (const auto& call : std::exchange(*calls, {})) call->end();
+  return gone;
+}
+
 void Node::close() {
-  const std::shared_ptr<sinew_node> gone = std::exchange(handle, nullptr);
+  const std::shared_ptr<sinew_node> gone = let_go();
   // What they call back may hold this node: that goes now, and not when the interpreter looks for circles.
   // Not by `close`, which is a function of Python that may be gone when the interpreter ends.
   for (const nb::object& child : std::exchange(kept, {})) child.attr("__exit__")();
@@ -101,11 +113,12 @@ void Node::forget(nb::handle child) {
 }
 
 void close_nodes() {
-  for (Node* const node : std::vector<Node*>(nodes())) {
-    if (std::ranges::find(nodes(), node) == nodes().end()) continue;
-    const nb::object alive = nb::find(*node);
-    node->close();
-  }
+  std::vector<nb::object> all;
+  for (Node* const node : nodes()) all.push_back(nb::find(*node));
+  // First of all of them: callbacks of one may wait for what another one has.
+  std::vector<std::shared_ptr<sinew_node>> gone;
+  for (const nb::object& node : all) gone.push_back(nb::inst_ptr<Node>(node)->let_go());
+  for (const nb::object& node : all) nb::inst_ptr<Node>(node)->close();
 }
 
 void define_node(nb::module_& module) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,21 @@
 
 namespace sinew::python {
 
+/// A call whose end a future is told. Under the GIL.
+struct PendingCall {
+  std::weak_ptr<sinew_client> client;
+  std::uint64_t number = 0;  ///< 0: it is being made
+  bool is_over = false;      ///< its node was closed
+
+  void end();
+};
+using PendingCalls = std::set<std::shared_ptr<PendingCall>>;
+
 /// What Python calls Node. Under the GIL.
 struct Node {
   std::shared_ptr<sinew_node> handle;  ///< none: closed
   std::vector<nb::object> kept;        ///< what it calls back, until that is closed
+  std::shared_ptr<PendingCalls> calls = std::make_shared<PendingCalls>();
   bool by_caller = false;
   bool is_stopped = false;
 
@@ -23,6 +35,8 @@ struct Node {
   Node& operator=(const Node&) = delete;
 
   void close();
+  /// Its handle. Callbacks may be waiting for something of it, for as long as others wait for these: from now on they do not.
+  std::shared_ptr<sinew_node> let_go();
   /// Raises Closed.
   std::shared_ptr<sinew_node> open() const;
   void forget(nb::handle child);
@@ -74,6 +88,11 @@ struct Endpoint {
   }
 };
 
+template <typename Object>
+bool is_closed(const Endpoint<Object>& it) {
+  return !it.handle || !nb::cast<const Node&>(it.node).handle;
+}
+
 /// For `close` of those that a node may keep.
 template <typename It>
 void close_kept(nb::handle self) {
@@ -111,7 +130,7 @@ struct EndpointSlots {
 template <typename It, typename Class>
 void define_closing(Class& type) {
   type.def("close", [](nb::handle self) { close_kept<It>(self); })
-      .def_prop_ro("closed", [](const It& self) { return !self.handle || !nb::cast<const Node&>(self.node).handle; })
+      .def_prop_ro("closed", [](const It& self) { return is_closed(self); })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](nb::handle self, const nb::args&) { close_kept<It>(self); });
 }

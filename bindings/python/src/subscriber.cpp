@@ -103,7 +103,8 @@ std::string why_nothing(const Subscriber& self, const Seconds& waited) {
 /// The next message, once there is one. None when it, or its node, is closed. `waited`: how long the user does, of which this may be the end.
 nb::object next(const Subscriber& self, const Seconds& timeout, const Seconds& waited) {
   const Deadline deadline(timeout);
-  while (const std::shared_ptr<sinew_subscriber> from = self.handle) {
+  while (!is_closed(self)) {
+    const std::shared_ptr<sinew_subscriber> from = self.handle;
     sinew_frame* frame = nullptr;
     Outcome outcome;
     {

@@ -94,7 +94,7 @@ class Programs(Case):
     """Whole ones, which end well, and in which nothing is left over (harness.LEAK)."""
 
     HEAD = f"""
-import contextlib, sys, threading, time, numpy as np, sinew
+import contextlib, functools, sys, threading, time, numpy as np, sinew
 IMAGE = {IMAGE!r}
 node, other = sinew.Node("one"), sinew.Node("other")
 publisher = node.create_publisher("image", IMAGE)
@@ -106,6 +106,22 @@ while publisher.statistics()["subscribers"] < 2: time.sleep(0.001)
 publisher.publish({{"data": bytes(100_000), "points": [{{"x": 1}}]}})
 message, info = subscriber.take(60)
 while not kept: time.sleep(0.001)
+"""
+    # Three callbacks of one node wait for what never comes, of another one.
+    WAITING = """
+ended = []
+def call_when_all_wait(by, of):
+    never, client = of.subscribe("never", IMAGE), of.create_client("nobody", "t/A{}", "t/B{}")
+    waits = never.take, lambda: client.call_async().result(), lambda: [client.call() for _ in never]
+    waiting = [threading.Event() for _ in waits]
+    def wait(number):
+        waiting[number].set()
+        try:
+            waits[number]()
+        except sinew.Error as error:
+            ended.append(type(error).__name__)
+    for number in range(len(waits)): by.create_timer(0.001, functools.partial(wait, number), execution_thread=number)
+    for each in waiting: each.wait()
 """
 
     def assert_runs(self, text, status=0, **environment):
@@ -152,6 +168,22 @@ gc.collect()
 del robot
 gc.collect()
 while "robot" in (each.name for each in node.domain().nodes): time.sleep(0.001)
+""")
+
+    def test_may_close_a_node_of_which_callbacks_wait(self):
+        self.assert_runs(self.WAITING + f"""
+call_when_all_wait(node, node)
+closing = threading.Thread(target=node.close)
+closing.start()
+closing.join({PATIENCE})
+assert not closing.is_alive()
+assert set(ended) == {{"Closed"}}, ended
+""")
+
+    def test_may_end_while_callbacks_wait_for_each_others_nodes(self):
+        self.assert_runs(self.WAITING + """
+call_when_all_wait(node, other)
+call_when_all_wait(other, node)
 """)
 
     def test_may_go_on_when_their_node_is_closed(self):
@@ -353,6 +385,14 @@ mine = sinew.Node("mine", by_caller=True)
 import time
 mine.create_timer(0.001, lambda: (ready(), time.sleep(60)))
 mine.spin()
+""")
+
+    def test_end_a_program_whose_callbacks_wait(self):
+        self.assert_interrupted("""
+subscriber, client = node.subscribe("x", "t/T{}"), node.create_client("x", "t/T{}", "t/T{}")
+node.create_timer(0.001, subscriber.take)
+node.create_timer(0.001, lambda: (ready(), client.call_async().result()), execution_thread=1)
+with node: node.spin()
 """)
 
     def test_end_a_loop_that_publishes(self):
