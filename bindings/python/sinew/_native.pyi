@@ -293,7 +293,7 @@ class Node:
     def spin(self) -> None:
         """Runs callbacks of `by_caller` nodes, and waits for others to run, until `stop()`, `close()`, or Ctrl-C, which is KeyboardInterrupt."""
     def stop(self) -> None:
-        """`spin()` returns. May be called anywhere."""
+        """Ends all `spin()` that run, or else the next one. May be called anywhere."""
     @overload
     def create_publisher(self, topic: str, type: Class[M], **options: Unpack[PublisherOptions]) -> Publisher[M]: ...
     @overload

@@ -39,10 +39,24 @@ int descriptor(const Node& self) {
   return fd;
 }
 
+/// While it is there, this thread spins the node.
+class Spinning {
+ public:
+  explicit Spinning(Node& node) : node_(node) { ++node_.spinning; }
+  ~Spinning() {
+    if (--node_.spinning == 0) node_.is_stopped = false;
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+ private:
+  Node& node_;
+};
+
 /// As sinew_node_spin(), and Ctrl-C is noticed.
 void spin(Node& self) {
   const nb::object alive = nb::find(self);
-  self.is_stopped = false;
+  const Spinning spinning(self);
   constexpr std::chrono::milliseconds at_most(100);
   nb::object poll;
   if (self.by_caller) {

@@ -27,7 +27,8 @@ struct Node {
   std::vector<nb::object> kept;        ///< what it calls back, until that is closed
   std::shared_ptr<PendingCalls> calls = std::make_shared<PendingCalls>();
   bool by_caller = false;
-  bool is_stopped = false;
+  bool is_stopped = false;  ///< until no spin() runs any more that is to notice
+  unsigned spinning = 0;    ///< threads
 
   Node(const std::string& name, const std::optional<std::string>& domain, bool by_caller);
   ~Node();

@@ -203,6 +203,37 @@ class Subscribers(Nodes):
         self.assertEqual(threads, [threading.main_thread()])
         node.close()
 
+    def test_that_are_stopped_before_they_spin_return_at_once(self):
+        limits = self.node.create_publisher("limit", sinew.float32, qos=sinew.qos.latched)
+        limits.publish(0.5)
+        for by_caller in False, True:
+            node = sinew.Node("mine", by_caller=by_caller)
+            came, is_on_time = threading.Event(), threading.Event()
+
+            def callback(_):
+                node.stop()
+                came.set()
+
+            def spin():
+                node.stop()
+                node.stop()
+                node.spin()
+                node.subscribe("limit", sinew.float32, callback, qos=sinew.qos.latched)
+                if not by_caller:
+                    came.wait(PATIENCE)
+                node.spin()
+                if came.is_set():
+                    is_on_time.set()
+
+            spinning = threading.Thread(target=spin)
+            spinning.start()
+            spinning.join(PATIENCE)
+            is_over = not spinning.is_alive()
+            node.close()
+            spinning.join()
+            self.assertTrue(is_over)
+            self.assertTrue(is_on_time.is_set())
+
 
 def sys_hook(hook):
     import sys
