@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import concurrent.futures
+import contextlib
 import math
 import queue
 import threading
 import time
 import typing
 import weakref
-from typing import Any, Generator, Optional, Tuple
+from typing import Any, Generator, Optional, Set, Tuple
 
 from . import _native
 
@@ -34,19 +35,49 @@ class Answer(concurrent.futures.Future):  # type: ignore[type-arg]  # of Any, in
         return asyncio.wrap_future(self).__await__()
 
 
+class _Coming(concurrent.futures.Future):  # type: ignore[type-arg]  # as above
+    """The next message of a subscriber. Nobody who awaits it cancels it, and who no longer does leaves nothing in it, as asyncio.wrap_future() would: it may be long in coming."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.awaiting: Set[asyncio.Future[None]] = set()
+        self.set_running_or_notify_cancel()
+        self.add_done_callback(_wake)
+
+    async def wait(self) -> None:
+        """Until it is done."""
+        woken = asyncio.get_running_loop().create_future()
+        self.awaiting.add(woken)
+        try:
+            if not self.done():
+                await woken
+        finally:
+            self.awaiting.discard(woken)
+
+
+def _wake(coming: Any) -> None:
+    for woken in list(coming.awaiting):
+        with contextlib.suppress(RuntimeError):  # its loop was closed
+            woken.get_loop().call_soon_threadsafe(_set, woken)
+
+
+def _set(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
 class _Waiter:
     """Takes messages of one subscriber when it is asked to, on a thread of its own, which is there from the first time on."""
 
     def __init__(self) -> None:
-        self.coming: Optional[concurrent.futures.Future[Any]] = None
+        self.coming: Optional[_Coming] = None
         self._wanted: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread: Optional[threading.Thread] = None
 
-    def ask(self, subscriber: Any) -> concurrent.futures.Future[Any]:
+    def ask(self, subscriber: Any) -> _Coming:
         """The next message. Who asks before it has come gets the same one."""
         if self.coming is None:
-            self.coming = concurrent.futures.Future()
-            self.coming.set_running_or_notify_cancel()  # nobody who awaits it cancels it
+            self.coming = _Coming()
             self._wanted.put((self.coming, weakref.ref(subscriber)))
             if self._thread is None:
                 self._thread = threading.Thread(target=_take, args=(self._wanted,), name="sinew-asyncio", daemon=True)
@@ -54,7 +85,7 @@ class _Waiter:
                 self._thread.start()
         return self.coming
 
-    def taken(self, coming: concurrent.futures.Future[Any]) -> bool:
+    def taken(self, coming: _Coming) -> bool:
         """Whether a message that has come is the caller's."""
         mine = self.coming is coming
         if mine:
@@ -134,10 +165,7 @@ class Messages:
                 except _native.Closed:
                     raise StopAsyncIteration from None
             coming = self._waiter.ask(self._subscriber)
-            try:
-                await asyncio.wrap_future(coming)
-            except Exception:
-                pass  # said below, to one of those who awaited it
+            await coming.wait()
             # Where all of them were cancelled, it is the next one's.
             if self._waiter.taken(coming):
                 return typing.cast(Tuple[Any, Any], coming.result())

@@ -119,6 +119,50 @@ class Messages(Case):
 
         self.assertEqual(self.run_with_node(body), [1, 2])
 
+    def test_that_many_have_waited_for_in_vain_keep_none_of_them(self):
+        def futures():
+            gc.collect()
+            return sum(isinstance(each, asyncio.Future) for each in gc.get_objects())
+
+        async def body(node):
+            publisher = node.create_publisher("x", sinew.uint32)
+            messages = node.subscribe("x").__aiter__()
+            await self.connected(publisher)
+            before = futures()
+            for _ in range(1000):
+                waiting = asyncio.ensure_future(messages.__anext__())
+                for _ in range(3):
+                    await asyncio.sleep(0)
+                waiting.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await waiting
+            self.assertLess(futures() - before, 100)
+            publisher.publish(7)
+            return (await messages.__anext__())[0]
+
+        self.assertEqual(self.run_with_node(body), 7)
+
+    def test_that_others_wait_for_in_another_loop_come_there(self):
+        async def body(node):
+            publisher = node.create_publisher("x", sinew.uint32)
+            subscriber = node.subscribe("x")
+            await self.connected(publisher)
+            first = threading.Thread(target=lambda: asyncio.run(give_up(subscriber)))
+            first.start()
+            first.join()
+            waiting = asyncio.ensure_future(subscriber.__aiter__().__anext__())
+            await asyncio.sleep(0.05)  # it waits, or not yet: both must do
+            publisher.publish(7)
+            return (await waiting)[0]
+
+        async def give_up(subscriber):
+            waiting = asyncio.ensure_future(subscriber.__aiter__().__anext__())
+            await asyncio.sleep(0.05)
+            waiting.cancel()
+
+        with self.assertNoLogs("concurrent.futures"):
+            self.assertEqual(self.run_with_node(body), 7)
+
     def test_that_do_not_come_in_time_are_a_timeout(self):
         async def body(node):
             node.create_publisher("x", sinew.uint32)
