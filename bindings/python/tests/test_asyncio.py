@@ -242,6 +242,7 @@ class Answers(Case):
                 node.provide("wait", "V{value:int64;}", "V{value:int64;}", wait, deferred=True)
                 client = node.create_client("wait")
                 waiting = asyncio.ensure_future(client.call_async({"value": 1}))
+                await asyncio.sleep(0)  # from now on it awaits the answer: else it has nothing to cancel
                 while not entered.is_set():
                     await asyncio.sleep(0.001)
                 waiting.cancel()
