@@ -84,6 +84,7 @@ Node::Node(const std::string& name, const std::optional<std::string>& domain, bo
   options.struct_size = sizeof options;
   options.by_caller = by_caller;
   options.domain = domain ? domain->c_str() : nullptr;
+  note_signals();
   sinew_node* made = nullptr;
   call_released([&] { return sinew_node_create(name.c_str(), &options, &made); });
   handle = handle_of(made, sinew_node_destroy);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "bindings/python/src/package.hpp"
 
@@ -20,6 +21,8 @@ std::atomic<int> away{0};
 std::atomic<int> awaited{0};
 // Which ends the interpreter. Set before `ended`.
 std::thread::id last_thread;
+// A set of those that are blocked. Never let go of: threads of the library may outlive the module. With the GIL.
+PyObject* users_signals = nullptr;
 
 struct Dispatch {
   std::optional<nb::python_error> raised;
@@ -89,9 +92,20 @@ Released::~Released() {
   away.fetch_sub(1);
 }
 
+void note_signals() {
+  const nb::module_ signals = nb::module_::import_("signal");
+  nb::object blocked = signals.attr("pthread_sigmask")(signals.attr("SIG_BLOCK"), nb::tuple());
+  Py_XDECREF(std::exchange(users_signals, blocked.release().ptr()));
+}
+
 void stay_known() {
   if (known.state || PyGILState_GetThisThreadState()) return;
   PyGILState_Ensure();
+  // The library blocks all signals on its threads; what a callback starts would hear of no SIGTERM. Python itself handles them on its main thread, whoever hears of them.
+  quietly("sinew", [] {
+    const nb::module_ signals = nb::module_::import_("signal");
+    signals.attr("pthread_sigmask")(signals.attr("SIG_SETMASK"), nb::handle(users_signals));
+  });
   known.state = PyEval_SaveThread();
 }
 

@@ -83,6 +83,9 @@ void report(nb::python_error& error, const Called& culprit) noexcept;
 /// Runs callbacks on this thread, without the GIL, and raises what ends programs.
 void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node);
 
+/// Threads of the library that run callbacks from now on hear the signals that this one does, as threads of Python do that it starts. With the GIL.
+void note_signals();
+
 /// Lets this thread, one of the library's, be known to the interpreter until it ends: else the interpreter makes a state and a stack for it at each callback, and throws them away.
 void stay_known();
 

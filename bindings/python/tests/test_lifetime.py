@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import subprocess
 import unittest
 
 import numpy as np
@@ -394,6 +395,16 @@ node.create_timer(0.001, subscriber.take)
 node.create_timer(0.001, lambda: (ready(), client.call_async().result()), execution_thread=1)
 with node: node.spin()
 """)
+
+    def test_end_a_program_that_a_callback_has_started(self):
+        started = []
+        with sinew.Node("starter") as node:
+            node.create_timer(0.001, lambda: started or started.append(subprocess.Popen(["sleep", "1000"])))
+            self.wait_until(lambda: started)
+        [program] = started
+        self.addCleanup(program.kill)
+        program.terminate()
+        self.assertEqual(program.wait(PATIENCE), -signal.SIGTERM)
 
     def test_end_a_loop_that_publishes(self):
         self.assert_interrupted('publisher = node.create_publisher("x", "t/T{}"); ready()\nwhile True: publisher.publish({})')
