@@ -250,16 +250,24 @@ void Server::perform(const Show& show) {
   if (const Descriptor& file = from->second.counters.at(show.index)) send(show.session, show.message, file);
 }
 
+Server::Descriptor Server::end_of_pair(os::Fd end) {
+  return {new os::Fd(std::move(end)), [](os::Fd* last) {
+            os::close_connection(std::move(*last));
+            delete last;
+          }};
+}
+
 void Server::perform(const Introduce& meet) {
   try {
     auto [for_publisher, for_subscriber] = os::socket_pair();
     os::receive_credentials(for_publisher);
     os::receive_credentials(for_subscriber);
     SINEW_POINT("manager.pair_made");
+    Descriptor to_publisher = end_of_pair(std::move(for_publisher)), to_subscriber = end_of_pair(std::move(for_subscriber));
     // If one of them was lost meanwhile, the other still gets its end, sees that it is closed, and lets go of the window.
-    send(meet.publisher, meet.to_publisher, std::make_shared<os::Fd>(std::move(for_publisher)));
+    send(meet.publisher, meet.to_publisher, std::move(to_publisher));
     SINEW_POINT("manager.publisher_introduced");
-    send(meet.subscriber, meet.to_subscriber, std::make_shared<os::Fd>(std::move(for_subscriber)));
+    send(meet.subscriber, meet.to_subscriber, std::move(to_subscriber));
   } catch (const Error& error) {
     // Without the introduction this subscriber would wait for its publisher for ever.
     send(meet.subscriber,
@@ -336,6 +344,11 @@ void Server::flush(Session session) {
       if (result != os::SendResult::sent) break;
       connection.queued -= out.weight();
       queued_ -= out.weight();
+      if (out.descriptor) {
+        SINEW_POINT("manager.descriptor_sent");
+        // Who got an end may have closed it already: ours is the last one then.
+        if (out.descriptor.use_count() == 1) os::leave_connection(std::move(*out.descriptor));
+      }
       connection.queue.pop_front();
     }
     watch_writable(session, connection, result == os::SendResult::would_block);

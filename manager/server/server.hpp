@@ -30,8 +30,10 @@ class Server {
   bool run();
 
  private:
-  /// A file of counters may be on its way to many.
+  /// A file of counters, which may be on its way to many, or an end of a pair.
   using Descriptor = std::shared_ptr<os::Fd>;
+  /// Whoever has the other end may have sent there already what closes slowly: that holds nobody up.
+  static Descriptor end_of_pair(os::Fd end);
   struct Outgoing {
     std::vector<std::byte> bytes;
     Descriptor descriptor;  // or none
@@ -39,13 +41,8 @@ class Server {
   };
   struct Connection {
     Connection() = default;
-    /// What a node, or who was introduced to it, sent to be closed slowly holds nobody up.
-    ~Connection() {
-      for (Outgoing& out : queue) {
-        if (out.descriptor.use_count() == 1) os::close_connection(std::move(*out.descriptor));
-      }
-      os::close_connection(std::move(socket));
-    }
+    /// What a node sent to be closed slowly holds nobody up.
+    ~Connection() { os::close_connection(std::move(socket)); }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 

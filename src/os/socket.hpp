@@ -78,6 +78,8 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer);
 /// Ends a connection for both sides, also where another process still has this end, and closes it. Never blocks: the kernel would close the descriptors that were sent
 /// here and not received, whatever they are. What the peer has not read yet it can still read.
 void close_connection(Fd socket) noexcept;
+/// Closes this process's descriptor of a connection that goes on for whoever else has this end. Never blocks, either: nobody else may have it any more, and then it is as above.
+void leave_connection(Fd socket) noexcept;
 /// Both sides find the connection closed, while the descriptor stays.
 void shut_down(const Fd& socket) noexcept;
 

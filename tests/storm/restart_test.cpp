@@ -166,7 +166,7 @@ void Restart::restart_while_somebody_dies(Graph& graph) {
 }
 
 void Restart::restart_twice() {
-  constexpr std::array labels{"manager.answered", "manager.pair_made", "manager.publisher_introduced"};
+  constexpr std::array labels{"manager.answered", "manager.pair_made", "manager.publisher_introduced", "manager.descriptor_sent"};
   constexpr std::array passes{1, 2, 5, 20};
   const std::string label = labels[next_label_++ % labels.size()];
   Child next("next_manager", {socket()}, {{"SINEW_AT", label + ":" + std::to_string(passes[random_() % passes.size()]) + ":kill"}});

@@ -243,6 +243,54 @@ TEST(Sessions, a_node_that_shuts_down_its_reading_side_alone_wakes_nobody) {
   domain.client().enter("deaf");  // the name is free
 }
 
+/// Sends through an end of a pair what takes hours to be closed, and is nowhere else any more. Gives its reader.
+os::Fd send_slow(const Client& end) {
+  auto [slow, reader] = os::test::lingering_socket();
+  EXPECT_EQ(os::send_packet(end.socket(), os::test::bytes_of("slow"), std::array{slow.get()}), os::SendResult::sent);
+  return std::move(reader);
+}
+
+TEST(Sessions, what_closes_slowly_in_an_introduction_that_cannot_be_sent_any_more_holds_nobody_up) {
+  const Domain domain;
+  Client camera = domain.client(), deaf = domain.client();
+  camera.enter("camera");
+  deaf.enter("deaf");
+  for (std::uint64_t id = 1; id <= 2'000; ++id) deaf.send(RegisterSubscriber{id, "no such name", some_type(), {}});
+  deaf.send(RegisterSubscriber{2'001, "image", some_type(), {}});
+  domain.client().enter("before");  // it has read all of it
+  camera.send(RegisterPublisher{1, "image", some_type(), {}});
+  camera.expect<PublisherRegistered>();
+  camera.expect<ConnectPublisher>();
+  const os::Fd reader = send_slow(Client(std::move(camera.descriptors.at(0))));
+  ::shutdown(deaf.socket().get(), SHUT_RD);
+  std::array<std::byte, os::max_packet> rest;
+  while (::recv(deaf.socket().get(), rest.data(), rest.size(), MSG_DONTWAIT) > 0) {
+  }
+  domain.client().enter("after");
+}
+
+TEST(Sessions, what_closes_slowly_in_an_introduction_that_was_closed_as_soon_as_it_came_holds_nobody_up) {
+  ::setenv("SINEW_AT", "manager.descriptor_sent:2:stop", 1);
+  const Domain domain;
+  ::unsetenv("SINEW_AT");
+  Client camera = domain.client(), viewer = domain.client();
+  camera.enter("camera");
+  viewer.enter("viewer");
+  camera.send(RegisterPublisher{1, "image", some_type(), {}});
+  viewer.send(RegisterSubscriber{1, "image", some_type(), {}});
+  camera.expect<PublisherRegistered>();
+  camera.expect<ConnectPublisher>();
+  const os::Fd reader = send_slow(Client(std::move(camera.descriptors.at(0))));
+  viewer.expect<SubscriberRegistered>();
+  viewer.expect<ConnectSubscriber>();
+  Client(std::move(viewer.descriptors.at(0))).close();
+  for (int looks = 0; looks < 60'000 && state_of(domain.manager.pid()) != 'T'; ++looks) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  domain.manager.signal(SIGCONT);
+  domain.client().enter("after");
+}
+
 TEST(Sessions, a_log_that_nobody_reads_holds_nobody_up_and_says_later_what_is_missing) {
   ::setenv("SINEW_LOG", "debug", 1);
   Domain domain;
