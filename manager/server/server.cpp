@@ -123,6 +123,11 @@ void Server::serve_events() {
 // --- sessions come and go --------------------------------------------------------------------------------------------------------
 
 void Server::accept_waiting() {
+  try {
+    if (!reserve_) reserve_ = os::create_eventfd();  // before whoever comes takes what there is
+  } catch (const Error& error) {
+    base::log(base::LogLevel::warn, error.what());  // another time
+  }
   for (int turn = 0; turn < turns_per_event; ++turn) {
     os::Fd socket;
     try {
@@ -154,7 +159,7 @@ void Server::turn_one_away() {
                                                      "the limit (ulimit -n) of sinewd."}));
       os::close_connection(std::move(socket));
     }
-    reserve_ = os::create_eventfd();
+    reserve_ = os::create_eventfd();  // or, if that fails, when somebody is accepted again
   } catch (const Error& error) {
     base::log(base::LogLevel::error, error.what());
     if (accepts_) poller_.remove(entrance_.socket());

@@ -1,8 +1,13 @@
 // The manager while its own system calls fail: whoever comes is served or told why not, nothing of them stays, and those who are there do not notice.
+#include <sys/resource.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "manager/server/server.hpp"
 #include "os/clock.hpp"
@@ -119,6 +124,28 @@ TEST_F(ManagerFaults, the_state_of_the_domain_is_told_or_why_not) {
             expect_nobody_noticed();
           },
           {manager_.get()});
+}
+
+TEST_F(ManagerFaults, newcomers_are_told_when_descriptors_run_out_also_after_there_was_none_for_its_reserve) {
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(manager_->pid(), RLIMIT_NOFILE, nullptr, &limit), 0);
+  const rlimit less{manager_->descriptors(), limit.rlim_max};
+  ASSERT_EQ(::prlimit(manager_->pid(), RLIMIT_NOFILE, &less, nullptr), 0);
+  manager_->order("arm " + std::to_string(static_cast<int>(os::fault::Call::eventfd)) + " 1 " + std::to_string(ENOMEM));
+  manager_->expect("armed");
+  std::vector<std::shared_ptr<Node>> newcomers;
+  for (int told = 0; told < 3;) {  // the first of them of what is in reserve, which is not there any more then
+    try {
+      newcomers.push_back(Node::create("newcomer" + std::to_string(newcomers.size())));
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::exhausted) << error.what();
+      ++told;
+    }
+  }
+  ASSERT_EQ(::prlimit(manager_->pid(), RLIMIT_NOFILE, &limit, nullptr), 0);
+  newcomers.clear();
+  expect_nobody_noticed();
 }
 
 }  // namespace
