@@ -296,20 +296,34 @@ void shut_down(const Fd& socket) noexcept {
   ::shutdown(socket.get(), SHUT_RDWR);
 }
 
+namespace {
+
+// Who keeps to the protocol rarely leaves as many packets unread. To take them all, and judge what is in them, would hold up whoever closes.
+constexpr int most_taken = 64;
+
+bool close_if_at_once(Fd& fd) noexcept {
+  if (!closes_at_once(fd.get())) return false;
+  close_once(fd.release());
+  return true;
+}
+
+}  // namespace
+
 void close_connection(Fd socket) noexcept {
   if (!socket) return;
   shut_down(socket);  // nothing more comes
   try {
     receive_credentials(socket);  // by them an empty packet differs from the end
     std::array<std::byte, 1> byte;
-    for (bool harmless = true; harmless;) {
-      const auto arrived = take_packet(socket, byte);
+    bool harmless = true;
+    for (int taken = 0; harmless && taken < most_taken; ++taken) {
+      auto arrived = take_packet(socket, byte);
       if (!arrived || !arrived->credentials) {
         close_once(socket.release());
         return;
       }
       const auto descriptors = std::span(arrived->descriptors).first(arrived->count);
-      harmless = std::ranges::all_of(descriptors, [](const Fd& fd) { return closes_at_once(fd.get()); });
+      harmless = descriptors.size() <= max_descriptors && std::ranges::all_of(descriptors, close_if_at_once);
     }
   } catch (const Error&) {
     return close_aside(socket.release());  // nobody knows what is left there

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "os/event.hpp"
+#include "os/fault.hpp"
 #include "os/memory.hpp"
 #include "os/socket.hpp"
 #include "support.hpp"
@@ -112,6 +113,18 @@ TEST_F(DescriptorOfAPeer, holds_nobody_up_when_the_connection_is_closed_before_i
     EXPECT_EQ(receive_packet(here, buffer).kind, Received::Kind::closed);
   }
   await([&] { return test::open_descriptors() == before; });
+}
+
+TEST_F(DescriptorOfAPeer, is_not_asked_for_what_it_is_when_the_connection_is_closed_that_is_full_of_them) {
+  constexpr std::size_t most_in_a_packet = 253;
+  for (const std::size_t count : {most_in_a_packet, max_descriptors}) {
+    auto [here, there] = socket_pair();
+    while (test::send_many(here, count)) {
+    }
+    fault::disarm();  // which counts from zero
+    close_connection(std::move(there));
+    EXPECT_LE(fault::passed(fault::Call::fcntl) + fault::passed(fault::Call::readlink), static_cast<int>(2 * most_in_a_packet)) << count;
+  }
 }
 
 TEST(Connection, that_is_closed_while_packets_are_unread_needs_no_thread_for_it) {

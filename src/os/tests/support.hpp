@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/event.hpp"
 #include "os/fd.hpp"
 #include "sinew/error.hpp"
 
@@ -56,6 +58,26 @@ inline Lingering lingering_socket() {
   while (::write(client.get(), bytes.data(), bytes.size()) > 0) {
   }
   return {std::move(client), std::move(reader)};
+}
+
+/// Sends `count` eventfds in one packet, more than send_packet would. False when the kernel takes no more.
+inline bool send_many(const Fd& socket, std::size_t count, std::size_t size = 1) {
+  const Fd sent = create_eventfd();
+  const std::vector<int> descriptors(count, sent.get());
+  std::vector<std::byte> control(CMSG_SPACE(count * sizeof(int)));
+  std::vector<std::byte> bytes(size);
+  iovec piece{bytes.data(), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(count * sizeof(int));
+  std::memcpy(CMSG_DATA(rights), descriptors.data(), count * sizeof(int));
+  return ::sendmsg(socket.get(), &message, MSG_DONTWAIT) == static_cast<ssize_t>(size);
 }
 
 /// Removes it with all in it, while a process that ends may be removing what it made there.
