@@ -256,6 +256,10 @@ Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience) {
   return fd;
 }
 
+void unlock_folder(const Fd& lock) noexcept {
+  ::flock(lock.get(), LOCK_UN);
+}
+
 Fd open_pidfd(pid_t pid) noexcept {
   return Fd(static_cast<int>(call(fault::Call::open, [pid] { return ::syscall(SYS_pidfd_open, pid, 0U); })));
 }

@@ -51,6 +51,8 @@ std::string folder_of_code(const void* address);
 Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 /// The same without waiting: nothing while another process holds it.
 std::optional<Fd> try_to_lock_folder(const std::string& folder);
+/// Lets go of the lock also where a child that was forked meanwhile has it, too.
+void unlock_folder(const Fd& lock) noexcept;
 
 /// A descriptor that becomes readable when the process dies, or an empty one where the kernel or a namespace does not allow it.
 Fd open_pidfd(pid_t pid) noexcept;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/point.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
@@ -240,6 +241,32 @@ TEST_F(Fork, S8_a_child_that_lives_on_does_not_pin_the_claims_of_its_dead_parent
     EXPECT_EQ(::kill(grandchild, SIGKILL), 0) << "it lived all the time";
     await_end(grandchild);
   }
+}
+
+ROLE(forks_while_it_starts_the_manager) {
+  std::shared_ptr<Node> node;
+  std::thread creating([&] { node = Node::create("node"); });
+  require(eventually(base::is_held), "it starts no manager");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  base::let_go();
+  creating.join();
+  say(std::to_string(child));
+  until_finished();
+}
+
+TEST_F(Fork, S8_a_child_keeps_neither_the_socket_nor_the_lock_of_a_manager_that_is_being_started) {
+  Child starter("forks_while_it_starts_the_manager", {}, {{"SINEW_AT", "reach_manager.listening:1:hold"}});
+  const pid_t grandchild = std::stoi(starter.line().value_or("0"));
+  starter.end();
+  const pid_t first = manager().value_or(0);
+  ::kill(first, SIGKILL);
+  await_end(first);
+  EXPECT_NO_THROW((void)Node::create("next"));
+  EXPECT_EQ(::kill(grandchild, SIGKILL), 0) << "it lived all the time";
+  await_end(grandchild);
 }
 
 }  // namespace

@@ -208,6 +208,20 @@ TEST(LockFolder, ends_with_the_process_that_held_it) {
   EXPECT_TRUE(lock_folder(folder.path()));
 }
 
+TEST(LockFolder, that_a_forked_child_has_too_is_let_go_of) {
+  const test::TempFolder folder;
+  const Fd lock = lock_folder(folder.path());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  EXPECT_FALSE(try_to_lock_folder(folder.path()));
+  unlock_folder(lock);
+  EXPECT_TRUE(try_to_lock_folder(folder.path()));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 TEST(LockFolder, of_which_there_is_none_says_what_to_do) {
   const test::TempFolder folder;
   std::string text;

@@ -1,9 +1,11 @@
 #include "session/node/manager.hpp"
 
+#include "base/point.hpp"
 #include "os/domain.hpp"
 #include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
+#include "session/fork.hpp"
 #include "session/io/trust.hpp"
 #include "sinew/error.hpp"
 
@@ -48,6 +50,31 @@ void require_trust(const os::Fd& connection, const std::string& socket_path) {
   }
 }
 
+/// A child that another thread forks meanwhile does not keep the descriptor.
+class KeptFromChildren {
+ public:
+  explicit KeptFromChildren(const os::Fd& fd) : fd_(fd.get()) { close_in_child(fd_); }
+  KeptFromChildren(const KeptFromChildren&) = delete;
+  KeptFromChildren& operator=(const KeptFromChildren&) = delete;
+  ~KeptFromChildren() { forget_in_child(fd_); }
+
+ private:
+  const int fd_;
+};
+
+/// Nor does a child keep the lock that was forked while that was waited for.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder) : lock_(os::lock_folder(folder, longer_patience)), kept_(lock_) {}
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() { os::unlock_folder(lock_); }
+
+ private:
+  const os::Fd lock_;
+  const KeptFromChildren kept_;
+};
+
 }  // namespace
 
 std::optional<os::Fd> find_manager(const std::string& socket_path) {
@@ -60,12 +87,14 @@ os::Fd reach_manager(const std::string& socket_path) {
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
   os::restore_domain_folder(socket_path);
   const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
-  const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder, longer_patience);
+  const FolderLock lock(folder.empty() ? "/" : folder);
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
   remove_abandoned(socket_path);
   const std::string program = manager_program();
   {
     const os::Fd listener = os::listen_at(socket_path);
+    const KeptFromChildren kept(listener);
+    SINEW_POINT("reach_manager.listening");
     try {
       os::start_daemon(program, {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener);
     } catch (const Error& error) {
