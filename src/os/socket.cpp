@@ -171,6 +171,21 @@ void receive_credentials(const Fd& socket) {
   }
 }
 
+namespace {
+
+/// One more control message, for which there is room.
+void append(msghdr& message, Control& control, int type, std::span<const std::byte> what) {
+  auto* const part = reinterpret_cast<cmsghdr*>(control.bytes.data() + message.msg_controllen);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = type;
+  part->cmsg_len = CMSG_LEN(what.size());
+  std::memcpy(CMSG_DATA(part), what.data(), what.size());
+  message.msg_control = control.bytes.data();
+  message.msg_controllen += CMSG_SPACE(what.size());
+}
+
+}  // namespace
+
 SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::span<const int> descriptors) {
   // An empty packet would look like the end of the connection.
   if (bytes.empty() || bytes.size() > max_packet || descriptors.size() > max_descriptors) {
@@ -183,16 +198,20 @@ SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
+  if (!descriptors.empty()) append(message, control, SCM_RIGHTS, std::as_bytes(descriptors));
+  const std::size_t without_credentials = message.msg_controllen;
+  if (const uid_t user = ::geteuid(); user != ::getuid()) {
+    // SO_PEERCRED names the effective user; of who says nothing, the kernel puts the real one on a packet.
+    const ucred sender{.pid = ::getpid(), .uid = user, .gid = ::getegid()};
+    append(message, control, SCM_CREDENTIALS, std::as_bytes(std::span(&sender, 1)));
   }
-  if (call(fault::Call::send, [&] { return ::sendmsg(socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL); }) >= 0) return SendResult::sent;
+  const auto send = [&] { return ::sendmsg(socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL); };
+  auto sent = call(fault::Call::send, send);
+  if (sent < 0 && (errno == EPERM || errno == EINVAL) && message.msg_controllen > without_credentials) {
+    message.msg_controllen = without_credentials;  // a number that this user namespace does not have
+    sent = call(fault::Call::send, send);
+  }
+  if (sent >= 0) return SendResult::sent;
   switch (errno) {
     case EAGAIN:
       return SendResult::would_block;

@@ -69,7 +69,7 @@ Credentials peer_credentials(const Fd& socket);
 /// From now on every packet received on this end carries its sender's credentials, vouched for by the kernel (SO_PASSCRED).
 void receive_credentials(const Fd& socket);
 
-/// Sends one packet. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on any fault that
+/// Sends one packet, as this process's effective user. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on any fault that
 /// SendResult does not name.
 SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::span<const int> descriptors = {});
 /// Receives one packet into `buffer` (at least max_packet bytes). Never blocks. When the kernel has no memory for it, it is as if nothing was there yet: the packet stays, and waiting for the socket ends at once.

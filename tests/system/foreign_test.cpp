@@ -1,5 +1,6 @@
 // Publishers and subscribers of different users in one domain.
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -456,6 +457,34 @@ TEST_F(Foreign, AHostilePublisherOfAnotherUserCanBringAboutNothingButValuesAndLo
   EXPECT_GT(statistics.received, 0U);
   EXPECT_GT(statistics.rejected, 0U);
   attacker.end();
+}
+
+ROLE(talks_as_the_stranger) {
+  if (arguments.at(0) == "effective") {
+    require(::setgroups(0, nullptr) == 0 && ::setegid(stranger_id) == 0 && ::seteuid(stranger_id) == 0, "cannot become another user");
+  } else {
+    become_stranger();
+  }
+  auto node = Node::create(arguments.at(0));
+  auto publisher = node->create_publisher<Sample>(arguments.at(0));
+  auto subscriber = node->create_subscriber<Sample>(arguments.at(1));
+  await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 1000);
+  MessageInfo info;
+  const auto message = take_soon(*subscriber, &info);
+  require(message && is_whole(*message) && info.delivery == Delivery::native, "the message does not come, or not in place");
+  say("heard");
+  until_finished();
+  if (arguments.at(0) == "effective") require(::seteuid(0) == 0, "cannot be root again");  // whom the sanitizer lets look for leaks
+}
+
+TEST_F(Foreign, AProcessIsOfItsEffectiveUserAlsoWhereItsRealOneIsAnother) {
+  auto node = Node::create("root");
+  Child daemon("talks_as_the_stranger", {"effective", "real"}), other("talks_as_the_stranger", {"real", "effective"});
+  daemon.expect("heard");
+  other.expect("heard");
+  daemon.end();
+  other.end();
 }
 
 }  // namespace

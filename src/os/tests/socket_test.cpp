@@ -218,6 +218,26 @@ TEST(Credentials, F8_on_a_socket_pair_SO_PEERCRED_names_its_maker_and_the_packet
   EXPECT_EQ(received.credentials->pid, child);
 }
 
+TEST(Credentials, of_a_packet_are_those_of_the_effective_user_as_on_a_named_connection) {
+  if (!test::is_root()) GTEST_SKIP() << "becoming another user needs root";
+  const auto [here, there] = socket_pair();
+  receive_credentials(here);
+  const Fd memory = create_memfd("sent", page_size());
+  const int status = test::status_of_child([&] {
+    if (::setegid(1234) != 0 || ::seteuid(1234) != 0) return 2;
+    if (send_packet(there, bytes_of("hello"), std::array{memory.get()}) != SendResult::sent) return 3;
+    fault::arm(fault::Call::send, 1, EINVAL);  // as where the effective user has no number
+    return send_packet(there, bytes_of("hello"), std::array{memory.get()}) == SendResult::sent ? 0 : 4;
+  });
+  EXPECT_EQ(status, 0);
+  for (const uid_t user : {1234u, 0u}) {
+    const Received received = receive_packet(here, buffer);
+    ASSERT_TRUE(received.credentials);
+    EXPECT_EQ(received.credentials->uid, user);
+    EXPECT_EQ(received.descriptors.size(), 1u);
+  }
+}
+
 TEST(Credentials, F8_on_a_named_connection_SO_PEERCRED_names_each_end_to_the_other) {
   const test::TempFolder folder;
   const std::string path = folder.path() + "/named.sock";
