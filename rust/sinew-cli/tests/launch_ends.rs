@@ -8,7 +8,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use common::Running;
+use common::{Running, eventually};
 use launch::{Launched, Scene, is_gone, is_there, pid_in, script};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -154,6 +154,33 @@ fn what_processes_have_started_does_not_survive_a_stop() {
     let left = rest.lines().find_map(|line| line.strip_prefix("[launch] SIGINT is sent to what was left behind: process "));
     assert!(left.is_some_and(|pids| pids.split(", ").any(|pid| pid == family[2].to_string())), "{rest}");
     assert_eq!(family.map(is_there), [false; 3]);
+}
+
+#[test]
+fn what_was_left_behind_is_stopped_also_where_its_name_ends_within_a_letter() {
+    let scene = Scene::new("processes:\n  a: {command: ./parent}\n");
+    script(&scene.path("parent"), "#!/bin/sh\nsetsid --fork sh -c 'echo $$ >stranger; exec ./fourteen-bytesö 1000'\nexec sleep 1000\n");
+    fs::copy("/bin/sleep", scene.path("fourteen-bytesö")).unwrap();
+    let launched = scene.launch("");
+    let stranger = scene.number("stranger");
+    assert!(eventually(|| fs::read(format!("/proc/{stranger}/comm")).unwrap() == b"fourteen-bytes\xc3\n"));
+    launched.stop();
+    assert!(!is_there(stranger));
+}
+
+#[test]
+fn what_a_shell_has_started_before_it_became_the_launcher_goes_on() {
+    let scene = Scene::new("processes:\n  a: {command: sleep 1000}\n");
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 1000 >&- 2>&- & echo $! >before; exec \"$0\" launch robot.yaml", env!("CARGO_BIN_EXE_sinew")]);
+    command.current_dir(scene.folder.path()).env("SINEW_DOMAIN", scene.domain.path());
+    let launched = Launched::of(Running::new(&mut command));
+    let before = scene.number("before");
+    launched.until("a started");
+    let rest = launched.stop();
+    let was_there = is_there(before);
+    kill(Pid::from_raw(before), Signal::SIGKILL).unwrap();
+    assert!(was_there && !rest.contains("left behind"), "{rest}");
 }
 
 #[test]

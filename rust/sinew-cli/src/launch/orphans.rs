@@ -1,5 +1,7 @@
 //! Whom processes have left behind: those whom they have started, and who come to the launcher, as that is a subreaper, when their parents end.
 
+use std::collections::HashSet;
+
 use rustix::process::{Pid, getpid};
 
 /// The manager of a domain, which the first node starts for all, also for those that nobody has launched here. It ends when the last node has left.
@@ -11,18 +13,35 @@ struct State {
     parent: i32,
     name: String,
     is_dead: bool,
+    /// When it was started, in ticks of the kernel's: a number may be given to another process.
+    started: u64,
 }
 
-/// All of them, and all whom they have started; without those `known`.
-pub fn orphans(known: &[Pid]) -> Vec<Pid> {
+/// Whom the launcher has before it starts anybody: what the shell that became the launcher has started, as in `helper & exec sinew launch`, and theirs.
+pub struct Before(HashSet<(i32, u64)>);
+
+impl Before {
+    /// As it is now.
+    pub fn now() -> Before {
+        Before(left(&states(), own(), |_| false).into_iter().map(|state| (state.pid, state.started)).collect())
+    }
+}
+
+/// All of them, and all whom they have started; without those `known`, and who was there before.
+pub fn orphans(known: &[Pid], before: &Before) -> Vec<Pid> {
     let known: Vec<i32> = known.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-    let states: Vec<State> = std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
-        .filter_map(|pid| state(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
-        .collect();
-    left(&states, getpid().as_raw_nonzero().get(), &known).into_iter().filter_map(Pid::from_raw).collect()
+    let is_other = |state: &State| known.contains(&state.pid) || before.0.contains(&(state.pid, state.started));
+    left(&states(), own(), is_other).into_iter().filter_map(|state| Pid::from_raw(state.pid)).collect()
+}
+
+fn own() -> i32 {
+    getpid().as_raw_nonzero().get()
+}
+
+fn states() -> Vec<State> {
+    let pids = std::fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    // A name may be any bytes, and ends after 15 of them, also within a letter.
+    pids.filter_map(|pid| state(pid, &String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/stat")).ok()?))).collect()
 }
 
 /// "4711 (name) S 1 ...", in which the name may be anything.
@@ -30,19 +49,17 @@ fn state(pid: i32, line: &str) -> Option<State> {
     let (begin, end) = (line.find('(')?, line.rfind(')')?);
     let mut words = line[end + 1..].split_whitespace();
     let is_dead = matches!(words.next()?, "Z" | "X");
-    Some(State { pid, parent: words.next()?.parse().ok()?, name: line.get(begin + 1..end)?.to_owned(), is_dead })
+    let parent = words.next()?.parse().ok()?;
+    Some(State { pid, parent, name: line.get(begin + 1..end)?.to_owned(), is_dead, started: words.nth(17)?.parse().ok()? })
 }
 
-fn left(states: &[State], launcher: i32, known: &[i32]) -> Vec<i32> {
-    let mut left: Vec<i32> = states
-        .iter()
-        .filter(|state| state.parent == launcher && !state.is_dead && state.name != MANAGER && !known.contains(&state.pid))
-        .map(|state| state.pid)
-        .collect();
+fn left(states: &[State], launcher: i32, is_other: impl Fn(&State) -> bool) -> Vec<&State> {
+    let is_left = |state: &&State| state.parent == launcher && !state.is_dead && state.name != MANAGER && !is_other(state);
+    let mut left: Vec<&State> = states.iter().filter(is_left).collect();
     let mut next = 0;
-    while let Some(&parent) = left.get(next) {
-        let more = states.iter().filter(|state| state.parent == parent && !state.is_dead && !left.contains(&state.pid));
-        let more: Vec<i32> = more.map(|state| state.pid).collect();
+    while let Some(parent) = left.get(next).map(|state| state.pid) {
+        let is_new = |state: &&State| state.parent == parent && !state.is_dead && left.iter().all(|known| known.pid != state.pid);
+        let more: Vec<&State> = states.iter().filter(is_new).collect();
         left.extend(more);
         next += 1;
     }
@@ -65,8 +82,11 @@ mod tests {
             "16 (gone) Z 10 16",
             "17 (else) S 1 17",
         ];
-        let states: Vec<State> = lines.iter().map(|line| state(line[..2].parse().unwrap(), line).unwrap()).collect();
-        assert_eq!(left(&states, 10, &[11]), [13, 14]);
-        assert_eq!(left(&states, 10, &[]), [11, 13, 12, 14]);
+        let behind = "0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5000 0 0";
+        let states: Vec<State> = lines.iter().map(|line| state(line[..2].parse().unwrap(), &format!("{line} {behind}")).unwrap()).collect();
+        let left = |known: &[i32]| left(&states, 10, |state| known.contains(&state.pid)).iter().map(|state| state.pid).collect::<Vec<_>>();
+        assert_eq!(left(&[11]), [13, 14]);
+        assert_eq!(left(&[]), [11, 13, 12, 14]);
+        assert!(states.iter().all(|state| state.started == 5000));
     }
 }

@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP};
 
 use crate::failure::{Done, Failure};
 use crate::launch::log::Log;
-use crate::launch::orphans::orphans;
+use crate::launch::orphans::{Before, orphans};
 use crate::launch::plan::Plan;
 use crate::launch::process::Process;
 use crate::launch::restart::{BackOff, End, is_failure, signal_name};
@@ -30,6 +30,7 @@ pub struct Supervisor {
     with_colours: bool,
     signals: Signals,
     stop: Stop,
+    before: Before,
     /// Those left behind who have got the signal of this step.
     asked: HashSet<Pid>,
     /// What has become of those who failed for good.
@@ -58,8 +59,8 @@ impl Supervisor {
         let signals = Signals::new().map_err(|why| Failure::Failed(format!("signals cannot be watched: {why}")))?;
         set_child_subreaper(Some(getpid())).map_err(|why| Failure::Failed(format!("the processes' own ones cannot be kept: {why}")))?;
         let kept = plans.into_iter().map(|plan| Kept { plan, back_off: BackOff::new(), state: State::Due(Instant::now()) }).collect();
-        let (stop, asked, failed) = (Stop::default(), HashSet::new(), Vec::new());
-        Ok(Supervisor { kept, log, columns, with_colours, signals, stop, asked, failed })
+        let (stop, before, asked, failed) = (Stop::default(), Before::now(), HashSet::new(), Vec::new());
+        Ok(Supervisor { kept, log, columns, with_colours, signals, stop, before, asked, failed })
     }
 
     /// Until all have ended for good.
@@ -218,7 +219,7 @@ impl Supervisor {
     fn ask_orphans(&mut self, signal: Signal) -> bool {
         let known: Vec<Pid> =
             self.kept.iter().filter_map(|kept| if let State::Running(process) = &kept.state { Some(process.pid) } else { None }).collect();
-        let orphans = orphans(&known);
+        let orphans = orphans(&known, &self.before);
         let new: Vec<Pid> = orphans.iter().copied().filter(|orphan| self.asked.insert(*orphan)).collect();
         if !new.is_empty() {
             let pids = new.iter().map(|pid| pid.as_raw_nonzero().get()).collect();

@@ -121,7 +121,9 @@ impl Launched {
 
 /// Whether there is such a process, and it has not ended.
 pub fn is_there(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Its name may be no text.
+    let stat = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = String::from_utf8_lossy(&stat);
     stat.rfind(") ").is_some_and(|at| !stat[at + 2..].starts_with(['Z', 'X']))
 }
 
