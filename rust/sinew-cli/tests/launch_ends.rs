@@ -4,7 +4,10 @@ mod common;
 #[path = "common/launch.rs"]
 mod launch;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -192,6 +195,104 @@ fn what_a_process_has_left_behind_is_ended_when_it_is_started_again() {
     launched.until("a was ended by SIGKILL");
     assert!(is_gone(child));
     launched.stop();
+}
+
+/// Programs that become root's, as by `sudo`, of a launcher that is not: `./as-root sh -c ...`.
+struct Unprivileged(Scene);
+
+impl Unprivileged {
+    /// None: this is not root, who may make such a program, or the folder is of a file system without such rights.
+    fn new(file: &str) -> Option<Unprivileged> {
+        let scene = Scene::new(file);
+        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        mode(scene.folder.path(), 0o755);
+        fs::copy("/usr/bin/setpriv", scene.path("setpriv")).unwrap();
+        mode(&scene.path("setpriv"), 0o4755);
+        script(&scene.path("as-root"), "#!/bin/sh\nexec ./setpriv --reuid 0 \"$@\"\n");
+        let scene = Unprivileged(scene);
+        let tried = scene.as_nobody(["./as-root", "id", "-u"].map(OsStr::new)).output().unwrap();
+        if tried.stdout == b"0\n" && rustix::process::geteuid().is_root() {
+            return Some(scene);
+        }
+        println!("not tried: no program can be made here that gets the rights of root");
+        None
+    }
+
+    fn as_nobody<'a>(&self, words: impl IntoIterator<Item = &'a OsStr>) -> Command {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).args(words).current_dir(self.0.folder.path());
+        command
+    }
+
+    fn launch(&self) -> Launched {
+        let command = self.0.domain.command(&self.0.asked(""));
+        Launched::of(Running::new(&mut self.as_nobody([command.get_program()].into_iter().chain(command.get_args()))))
+    }
+}
+
+/// Ends with its test.
+struct Deaf(i32);
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        let _ = kill(Pid::from_raw(self.0), Signal::SIGKILL);
+    }
+}
+
+#[test]
+fn a_process_that_has_become_root_s_ends_as_by_ctrl_c_at_its_terminal() {
+    let file =
+        "processes:\n  a: {command: [./as-root, sh, -c, 'trap \"echo bye; exit 7\" INT; echo ready; while :; do sleep 0.01; done']}\n";
+    let Some(scene) = Unprivileged::new(file) else { return };
+    let launched = scene.launch();
+    launched.until("ready");
+    let rest = launched.stop();
+    assert!(rest.contains("[a]      bye") && rest.contains("a ended with status 7"), "{rest}");
+}
+
+#[test]
+fn a_process_that_may_not_be_signalled_is_hung_up_given_up_and_named() {
+    let file = "processes:\n  a: {command: [./as-root, sh, -c, 'trap \"\" INT TERM HUP; echo ready; while :; do sleep 0.01; done']}\n  b: {command: [./as-root, sh, -c, 'trap \"\" INT TERM; trap \"exit 7\" HUP; echo ready; while :; do sleep 0.01; done']}\n";
+    let Some(scene) = Unprivileged::new(file) else { return };
+    let launched = scene.launch();
+    let deaf = Deaf(pid_in(&launched.until("a started")));
+    launched.until("ready");
+    launched.until("ready");
+    launched.signal(Signal::SIGINT);
+    launched.until("stopping all");
+    for signal in ["SIGTERM", "SIGKILL"] {
+        std::thread::sleep(BETWEEN_TWO);
+        launched.signal(Signal::SIGINT);
+        launched.until(&format!("a has not ended, and this user may not send it {signal}"));
+    }
+    launched.until("b ended with status 7");
+    std::thread::sleep(BETWEEN_TWO);
+    launched.signal(Signal::SIGINT);
+    let pid = deaf.0;
+    let (status, rest, said) = launched.end();
+    assert_eq!((status, said), (Some(1), format!("error: a, process {pid} has not ended, and this user may not end it\n")), "{rest}");
+    assert!(rest.contains(&format!("a process {pid} is given up, and goes on")) && !rest.contains("is sent") && is_there(pid), "{rest}");
+}
+
+#[test]
+fn what_was_left_behind_and_may_not_be_signalled_is_given_up_and_named() {
+    let Some(scene) = Unprivileged::new("processes:\n  a: {command: ./parent}\n") else { return };
+    let deaf = "trap '' INT TERM; echo $$ >stranger; while :; do sleep 0.01; done";
+    script(&scene.0.path("deaf"), &format!("#!/bin/sh\n{deaf}\n"));
+    script(&scene.0.path("parent"), "#!/bin/sh\nsetsid --fork ./as-root ./deaf\nexec sleep 1000\n");
+    let launched = scene.launch();
+    let deaf = Deaf(scene.0.number("stranger"));
+    for signal in ["SIGINT", "SIGTERM", "SIGKILL"] {
+        launched.signal(Signal::SIGINT);
+        // Beside a child of it that sleeps just then.
+        let left = launched.until(&format!("this user may not send {signal} to what was left behind: process "));
+        assert!(left.contains(&deaf.0.to_string()), "{left}");
+        std::thread::sleep(BETWEEN_TWO);
+    }
+    launched.signal(Signal::SIGINT);
+    let (status, rest, said) = launched.end();
+    let named = format!("process {} has not ended, and this user may not end it", deaf.0);
+    assert!(status == Some(1) && said.contains(&named) && !rest.contains("is sent") && is_there(deaf.0), "{said}{rest}");
 }
 
 #[test]

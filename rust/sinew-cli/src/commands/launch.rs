@@ -43,9 +43,9 @@ A command is split into words as a shell would, and no shell runs it, or is a li
 In every value $(var NAME) is an argument, $(env NAME) and $(env NAME DEFAULT) a variable of the launcher's environment, $(dirname) the folder of the file, and $$( the text $(. What is put in stays within its word.
 
 Everything is checked before anything is started. Each process writes to a terminal of its own, reads nothing, and starts again 0.5 s after it has failed, then 1 s, up to 10 s; who has lived for 10 s begins anew.
-Ctrl-C (or SIGTERM, or SIGHUP) stops all: by SIGINT, after 5 s by SIGTERM, after 5 more by SIGKILL; each further Ctrl-C goes on to the next at once. What processes have started ends with them, but for managers of domains (sinewd).
+Ctrl-C (or SIGTERM, or SIGHUP) stops all: by SIGINT, after 5 s by SIGTERM, after 5 more by SIGKILL; each further Ctrl-C goes on to the next at once. What processes have started ends with them, but for managers of domains (sinewd), and for what runs as another user, as by sudo, and does not obey Ctrl-C.
 A log that nobody reads stops no process: the oldest lines of it are dropped, and counted. Nor does one that cannot be written any more.
-Exit status: 0 when all have ended well or were stopped, 1 when one has failed for good, 2 when the file or the arguments are wrong.";
+Exit status: 0 when all have ended well or were stopped, 1 when one has failed for good or could not be stopped, 2 when the file or the arguments are wrong.";
 
 /// What to start.
 #[derive(Args, Debug)]

@@ -1,15 +1,20 @@
 //! Where a process of a robot writes: a terminal of its own, so that what it prints comes at once and in order, also from programs that keep
 //! what they print for a pipe until they have some of it, as those of C and Python do.
 
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, ioctl_fionbio, read};
+use rustix::ioctl::{IntegerSetter, Opcode, ioctl, opcode};
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 /// As many bytes of one process before others have their turn. More of them a terminal or a pipe does not hold.
 const TURN: usize = 64 << 10;
+/// `TIOCSIG`: a signal as by a key of the terminal.
+const PRESS: Opcode = opcode::write::<c_int>(b'T', 0x36);
 
 /// Both ends of it.
 pub struct Output {
@@ -35,6 +40,12 @@ impl Output {
     /// Another one of the process's end.
     pub fn theirs(&self) -> io::Result<OwnedFd> {
         self.theirs.try_clone()
+    }
+
+    /// Presses Ctrl-C: the kernel sends SIGINT to those in front of the terminal, whoever's they are. Whether there is one.
+    pub fn interrupt(&self) -> bool {
+        // SAFETY: it takes a signal, which is one that a key may send.
+        self.is_terminal && unsafe { ioctl(&self.ours, IntegerSetter::<PRESS>::new_usize(Signal::INT.as_raw() as usize)) }.is_ok()
     }
 
     /// Hands over what was written. Does not wait for more, and does not go on for as long as more is written.

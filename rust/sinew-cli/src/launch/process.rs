@@ -1,10 +1,12 @@
-//! A process of a robot: started so that it ends with the launcher, whatever becomes of that.
+//! A process of a robot: started so that it ends with the launcher, whatever becomes of that. But for one that gets rights by its program, as `sudo`
+//! does: of that the kernel forgets it, and the launcher may not signal it.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, getppid, ioctl_tiocsctty, kill_process_group, set_parent_process_death_signal, setsid};
 use rustix::stdio;
 
@@ -17,8 +19,8 @@ use crate::quiet;
 pub struct Process {
     /// Its number, which is that of its process group and its session, too.
     pub pid: Pid,
-    /// What it writes.
-    pub output: Output,
+    /// What it writes; none: it was hung up.
+    pub output: Option<Output>,
     lines: Lines,
     started: Instant,
 }
@@ -35,12 +37,12 @@ impl Process {
         // SAFETY: what it calls are system calls and nothing else: no memory is taken, and no lock.
         unsafe { command.pre_exec(move || prepare(is_terminal, launcher)) };
         let pid = Pid::from_child(&command.spawn()?);
-        Ok(Process { pid, output, lines: Lines::new(with_colours), started: Instant::now() })
+        Ok(Process { pid, output: Some(output), lines: Lines::new(with_colours), started: Instant::now() })
     }
 
     /// Hands over the lines that have come.
     pub fn read(&mut self, mut each: impl FnMut(String)) {
-        self.output.take(|bytes| self.lines.feed(bytes, &mut each));
+        self.output.iter().for_each(|output| output.take(|bytes| self.lines.feed(bytes, &mut each)));
     }
 
     /// It has ended: hands over all that it has still written, and asks whom it has left behind in its group to end. How long it has lived.
@@ -51,11 +53,18 @@ impl Process {
         self.started.elapsed()
     }
 
-    /// Sends it to the process and all in its group. Who is stopped goes on, to obey it.
-    pub fn signal(&self, signal: Signal) {
+    /// Sends it to the process and all in its group. Who is stopped goes on, to obey it. False: they are another user's by now, and it was not sent.
+    pub fn signal(&self, signal: Signal) -> bool {
+        let sent = kill_process_group(self.pid, signal);
         // There may be nobody any more.
-        let _ = kill_process_group(self.pid, signal);
         let _ = kill_process_group(self.pid, Signal::CONT);
+        sent != Err(Errno::PERM) || signal == Signal::INT && self.output.as_ref().is_some_and(Output::interrupt)
+    }
+
+    /// Takes its terminal away, after what it has written. That it is told so is no matter of users.
+    pub fn hang_up(&mut self, each: impl FnMut(String)) {
+        self.read(each);
+        self.output = None;
     }
 }
 

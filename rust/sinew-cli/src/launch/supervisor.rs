@@ -33,6 +33,10 @@ pub struct Supervisor {
     before: Before,
     /// Those left behind who have got the signal of this step.
     asked: HashSet<Pid>,
+    /// Those that this user may not even kill.
+    refused: HashSet<Pid>,
+    /// Those of them for whom nobody waits any more.
+    given_up: HashSet<Pid>,
     /// What has become of those who failed for good.
     failed: Vec<String>,
 }
@@ -59,8 +63,9 @@ impl Supervisor {
         let signals = Signals::new().map_err(|why| Failure::Failed(format!("signals cannot be watched: {why}")))?;
         set_child_subreaper(Some(getpid())).map_err(|why| Failure::Failed(format!("the processes' own ones cannot be kept: {why}")))?;
         let kept = plans.into_iter().map(|plan| Kept { plan, back_off: BackOff::new(), state: State::Due(Instant::now()) }).collect();
-        let (stop, before, asked, failed) = (Stop::default(), Before::now(), HashSet::new(), Vec::new());
-        Ok(Supervisor { kept, log, columns, with_colours, signals, stop, before, asked, failed })
+        let (stop, before, failed) = (Stop::default(), Before::now(), Vec::new());
+        let (asked, refused, given_up) = Default::default();
+        Ok(Supervisor { kept, log, columns, with_colours, signals, stop, before, asked, refused, given_up, failed })
     }
 
     /// Until all have ended for good.
@@ -112,7 +117,7 @@ impl Supervisor {
         // More than that nobody waits for.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         let running = self.kept.iter().enumerate().filter_map(|(n, kept)| match &kept.state {
-            State::Running(process) => Some((n, process.output.as_fd())),
+            State::Running(process) => Some((n, process.output.as_ref()?.as_fd())),
             _ => None,
         });
         let (numbers, outputs): (Vec<usize>, Vec<_>) = running.unzip();
@@ -144,10 +149,11 @@ impl Supervisor {
     /// Hears who has ended, also of those left behind.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            // The number may be another's from now on.
+            [&mut self.asked, &mut self.refused, &mut self.given_up].into_iter().for_each(|pids| _ = pids.remove(&pid));
             let of = |kept: &Kept| matches!(&kept.state, State::Running(process) if process.pid == pid);
-            match self.kept.iter().position(of) {
-                Some(n) => self.has_ended(n, status),
-                None => _ = self.asked.remove(&pid),
+            if let Some(n) = self.kept.iter().position(of) {
+                self.has_ended(n, status);
             }
         }
     }
@@ -197,16 +203,48 @@ impl Supervisor {
 
     /// Sends the next signal to all that are there.
     fn step(&mut self) {
+        if self.stop.signal() == Some(Signal::KILL) {
+            self.give_up();
+        }
         let signal = self.stop.step(Instant::now());
-        for kept in &self.kept {
-            let State::Running(process) = &kept.state else { continue };
-            if signal != Signal::INT {
-                self.log.event(Some(&kept.plan.name), &Event::Signalled { signal: signal_name(signal.as_raw()) });
+        for Kept { plan, state, .. } in &mut self.kept {
+            let State::Running(process) = state else { continue };
+            let (is_sent, name) = (process.signal(signal), signal_name(signal.as_raw()));
+            if !is_sent {
+                self.log.event(Some(&plan.name), &Event::NotSignalled { signal: name });
+            } else if signal != Signal::INT {
+                self.log.event(Some(&plan.name), &Event::Signalled { signal: name });
             }
-            process.signal(signal);
+            if !is_sent && signal == Signal::KILL {
+                process.hang_up(|line| self.log.line(&plan.name, &line));
+                self.log.event(Some(&plan.name), &Event::HungUp);
+                self.refused.insert(process.pid);
+            }
         }
         self.asked.clear();
         self.ask_orphans(signal);
+    }
+
+    /// Waits no longer for those that this user may not kill.
+    fn give_up(&mut self) {
+        let orphans = orphans(&self.known(), &self.before);
+        let mut given_up = Vec::new();
+        for Kept { plan, state, .. } in &mut self.kept {
+            if let State::Running(process) = state
+                && self.refused.contains(&process.pid)
+            {
+                given_up.push((Some(&plan.name), process.pid));
+                *state = State::Over;
+            }
+        }
+        given_up.extend(orphans.into_iter().filter(|orphan| self.refused.contains(orphan)).map(|orphan| (None, orphan)));
+        for (name, process) in given_up {
+            let pid = process.as_raw_nonzero().get();
+            self.log.event(name.map(String::as_str), &Event::GivenUp { pid });
+            let who = name.map(|name| format!("{name}, ")).unwrap_or_default();
+            self.failed.push(format!("{who}process {pid} has not ended, and this user may not end it"));
+            self.given_up.insert(process);
+        }
     }
 
     /// Whether nobody is left behind, either. Who is, is asked to end.
@@ -217,19 +255,33 @@ impl Supervisor {
 
     /// Sends it once to those left behind. Whether there are some.
     fn ask_orphans(&mut self, signal: Signal) -> bool {
-        let known: Vec<Pid> =
-            self.kept.iter().filter_map(|kept| if let State::Running(process) = &kept.state { Some(process.pid) } else { None }).collect();
-        let orphans = orphans(&known, &self.before);
-        let new: Vec<Pid> = orphans.iter().copied().filter(|orphan| self.asked.insert(*orphan)).collect();
-        if !new.is_empty() {
-            let pids = new.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
-            self.log.event(None, &Event::LeftBehind { pids, signal: signal_name(signal.as_raw()) });
-        }
-        for orphan in new {
-            // It may be gone meanwhile.
-            let _ = kill_process(orphan, signal);
+        let orphans = orphans(&self.known(), &self.before);
+        let (mut sent, mut refused) = (Vec::new(), Vec::new());
+        for orphan in orphans.iter().copied().filter(|orphan| self.asked.insert(*orphan)) {
+            match kill_process(orphan, signal) {
+                Ok(()) => sent.push(orphan),
+                Err(Errno::PERM) => refused.push(orphan),
+                // It is gone meanwhile.
+                Err(_) => {}
+            }
             let _ = kill_process(orphan, Signal::CONT);
         }
+        let (name, numbers) = (signal_name(signal.as_raw()), |pids: &[Pid]| pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect());
+        if !sent.is_empty() {
+            self.log.event(None, &Event::LeftBehind { pids: numbers(&sent), signal: name.clone() });
+        }
+        if !refused.is_empty() {
+            self.log.event(None, &Event::LeftAlone { pids: numbers(&refused), signal: name });
+        }
+        if signal == Signal::KILL {
+            self.refused.extend(refused);
+        }
         !orphans.is_empty()
+    }
+
+    /// Who is no orphan, though a child of the launcher's.
+    fn known(&self) -> Vec<Pid> {
+        let running = self.kept.iter().filter_map(|kept| if let State::Running(process) = &kept.state { Some(process.pid) } else { None });
+        running.chain(self.given_up.iter().copied()).collect()
     }
 }

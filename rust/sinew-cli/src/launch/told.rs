@@ -44,8 +44,27 @@ pub enum Event {
         /// This one.
         signal: String,
     },
+    /// A process has not ended, and this user may not signal it.
+    NotSignalled {
+        /// By this one.
+        signal: String,
+    },
+    /// The terminal of such a process is gone.
+    HungUp,
+    /// A process, or one that was left behind, cannot be made to end.
+    GivenUp {
+        /// Its number.
+        pid: i32,
+    },
     /// Those whom processes have left behind are asked to end, or made to.
     LeftBehind {
+        /// Their numbers.
+        pids: Vec<i32>,
+        /// By this one.
+        signal: String,
+    },
+    /// Some of these may not be signalled by this user.
+    LeftAlone {
         /// Their numbers.
         pids: Vec<i32>,
         /// By this one.
@@ -72,9 +91,12 @@ impl Event {
             Event::Restarting { after_s } => format!("is started again in {after_s} s"),
             Event::Stopping { why } => format!("stopping all: {why}"),
             Event::Signalled { signal } => format!("has not ended: {signal} is sent"),
-            Event::LeftBehind { pids, signal } => {
-                let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
-                format!("{signal} is sent to what was left behind: process {}", pids.join(", "))
+            Event::NotSignalled { signal } => format!("has not ended, and this user may not send it {signal}"),
+            Event::HungUp => "has no terminal any more".to_owned(),
+            Event::GivenUp { pid } => format!("process {pid} is given up, and goes on"),
+            Event::LeftBehind { pids, signal } => format!("{signal} is sent to what was left behind: process {}", listed(pids)),
+            Event::LeftAlone { pids, signal } => {
+                format!("this user may not send {signal} to what was left behind: process {}", listed(pids))
             }
             Event::Lost { lines } => format!("{} lost here: the reader of this log was too slow", counted(*lines, "line")),
         }
@@ -84,10 +106,17 @@ impl Event {
     fn is_bad(&self) -> bool {
         match self {
             Event::Ended { end } => is_failure(Some(*end)),
-            Event::NotStarted { .. } | Event::Signalled { .. } | Event::Lost { .. } => true,
-            Event::Started { .. } | Event::Restarting { .. } | Event::Stopping { .. } | Event::LeftBehind { .. } => false,
+            Event::NotStarted { .. } | Event::Signalled { .. } | Event::NotSignalled { .. } | Event::GivenUp { .. } => true,
+            Event::LeftAlone { .. } | Event::Lost { .. } => true,
+            Event::Started { .. } | Event::Restarting { .. } | Event::Stopping { .. } => false,
+            Event::HungUp | Event::LeftBehind { .. } => false,
         }
     }
+}
+
+fn listed(pids: &[i32]) -> String {
+    let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
+    pids.join(", ")
 }
 
 /// How lines look.

@@ -4,8 +4,8 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -77,9 +77,12 @@ impl Launched {
 
     /// The next line of the log with this in it.
     pub fn until(&self, text: &str) -> String {
-        let mut seen = Vec::new();
+        let (mut seen, until) = (Vec::new(), Instant::now() + MOMENT);
         loop {
-            let line = self.lines.recv_timeout(MOMENT).unwrap_or_else(|_| panic!("{text} did not come, but\n{}", seen.join("\n")));
+            let line = self
+                .lines
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+                .unwrap_or_else(|_| panic!("{text} did not come, but\n{}", seen.join("\n")));
             if line.contains(text) {
                 return line;
             }
@@ -102,7 +105,14 @@ impl Launched {
 
     /// Waits for its end: the status, the rest of the log, and what it has said.
     pub fn end(self) -> (Option<i32>, String, String) {
-        let rest: Vec<String> = std::iter::from_fn(|| self.lines.recv_timeout(MOMENT).ok()).collect();
+        let (mut rest, until) = (Vec::new(), Instant::now() + MOMENT);
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(line) => rest.push(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end after\n{}", rest.join("\n")),
+            }
+        }
         let mut running = self.running;
         running.0.stdout = None;
         let mut said = String::new();
