@@ -27,6 +27,7 @@ mod play;
 mod quiet;
 mod record;
 mod recordings;
+mod renamed;
 mod taken;
 mod top;
 mod typed;
@@ -38,6 +39,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     quiet::begin();
     let cli = usage::parse();
+    renamed::begin(&cli.command);
     cli.color.write_global();
     match commands::run(&cli) {
         Ok(()) => ExitCode::SUCCESS,

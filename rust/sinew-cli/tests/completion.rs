@@ -168,6 +168,16 @@ fn names_are_those_of_the_domain_that_an_option_says() {
 }
 
 #[test]
+fn names_are_completed_also_where_the_environment_names_nodes_as_one_that_is_there() {
+    let robot = Robot::new();
+    let complete = || {
+        let mut command = robot.domain.command("complete -- sinew node info ");
+        String::from_utf8(command.env("SINEW_NODE", "talker").output().unwrap().stdout).unwrap()
+    };
+    assert!(eventually(|| complete() == "talker\n"), "{:?}", complete());
+}
+
+#[test]
 fn tab_waits_for_no_manager_that_is_stopped_and_changes_nothing() {
     let robot = Robot::new();
     robot.completes("sinew node info ", "talker\n");

@@ -207,6 +207,35 @@ fn variables_that_say_nothing_are_problems() {
 }
 
 #[test]
+fn a_node_that_has_the_name_that_the_environment_gives_is_no_problem() {
+    let domain = Domain::new();
+    let _camera = domain.node("camera");
+    let mut command = domain.command("doctor --json");
+    // Of one that nobody knows it would tell first.
+    command.env("SINEW_NODE", "camera").env_remove("SINEW_TEST_PYTHON");
+    let found = examined(command);
+    assert_eq!((found.status, found.check("domain", "manager").0), (0, "ok"), "{}", found.told);
+    assert!(found.check("installation", "environment").1.contains("SINEW_NODE calls every node that is started here 'camera'"));
+}
+
+#[test]
+fn a_node_that_has_the_doctor_s_own_name_is_no_problem_of_the_manager_s() {
+    let domain = Domain::new();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "echo $$; read go; exec \"$0\" doctor --json", env!("CARGO_BIN_EXE_sinew")]).env("SINEW_DOMAIN", domain.path());
+    let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(shell.stdout.take().unwrap());
+    let mut pid = String::new();
+    said.read_line(&mut pid).unwrap();
+    let _other = domain.node(&format!("sinew-doctor-{}", pid.trim()));
+    drop(shell.stdin.take());
+    let told: Value = serde_json::from_reader(said).unwrap();
+    assert_eq!(shell.wait().unwrap().code(), Some(0), "{told}");
+    let found = Examined { status: 0, told };
+    assert!(found.check("domain", "manager").0 == "warning" && found.told.to_string().contains("run it again"), "{}", found.told);
+}
+
+#[test]
 fn a_configuration_that_cannot_be_read_or_is_refused_is_a_problem() {
     let domain = Domain::new();
     let folder = tempfile::tempdir().unwrap();

@@ -47,6 +47,17 @@ fn topics_are_listed_with_their_types_and_ends() {
 }
 
 #[test]
+fn the_environment_names_the_nodes_of_verbs_that_take_part_and_of_none_that_looks_on() {
+    let scene = Scene::new();
+    let renamed = |arguments: &str| scene.domain.command(arguments).env("SINEW_NODE", "camera").output().unwrap();
+    let listed = renamed("node list");
+    assert_eq!((listed.status.code(), listed.stdout), (Some(0), b"camera\nviewer\n".to_vec()));
+    let refused = renamed("topic echo --once camera/image");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(1) && said.contains("node name 'camera' is taken"), "{said}");
+}
+
+#[test]
 fn a_domain_of_nobody_has_nothing() {
     let domain = Domain::new();
     assert_eq!(domain.text("topic list"), "");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, Rlimit, getrlimit};
 
 use crate::quiet::is_of_user;
+use crate::renamed;
 
 /// What checks look at.
 #[derive(Default)]
@@ -44,9 +45,14 @@ impl Host {
     pub fn this() -> Host {
         let of = |Rlimit { current, maximum }| Limit { soft: current, hard: maximum };
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        let renamed = renamed::taken().map(|name| (renamed::VARIABLE.into(), name.clone()));
         Host {
             root: PathBuf::from("/"),
-            variables: std::env::vars_os().map(|(name, value)| (text(name), text(value))).filter(|(name, _)| is_of_user(name)).collect(),
+            variables: std::env::vars_os()
+                .chain(renamed)
+                .map(|(name, value)| (text(name), text(value)))
+                .filter(|(name, _)| is_of_user(name))
+                .collect(),
             limits: LIMITS.into_iter().map(|(name, resource)| (name, of(getrlimit(resource)))).collect(),
         }
     }

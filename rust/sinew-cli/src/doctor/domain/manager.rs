@@ -53,6 +53,10 @@ pub fn look(patient: &Patient) -> Option<Finding> {
             "end all nodes of the older version, and install one version for all; the manager ends with the last node",
         ),
         Answer::Refused(ErrorKind::Denied, why) => Finding::problem(why, again),
+        Answer::Refused(ErrorKind::NameTaken, _) => Finding::warning(
+            "what is there was not looked at: this command is called by the number of its process, and so is a node there, as of another container",
+            "run it again, so that its number is another; by a shell, where it would be the first process of a container",
+        ),
         Answer::Refused(_, why) => Finding::problem(
             format!("it cannot be joined: {why}"),
             "mend what else is found here; else end the manager: the nodes start the next one",
