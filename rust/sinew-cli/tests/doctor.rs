@@ -236,6 +236,25 @@ fn a_node_that_has_the_doctor_s_own_name_is_no_problem_of_the_manager_s() {
 }
 
 #[test]
+fn a_folder_for_temporary_files_that_cannot_be_used_is_no_problem() {
+    let domain = Domain::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (missing, long) = (folder.path().join("missing"), folder.path().join("x".repeat(100)));
+    std::fs::create_dir(&long).unwrap();
+    for place in [&missing, &long] {
+        let mut command = domain.command("doctor --json");
+        command.env("TMPDIR", place).env_remove("XDG_RUNTIME_DIR");
+        let found = examined(command);
+        assert_eq!((found.status, found.check("installation", "trial").0), (0, "ok"), "{}", found.told);
+    }
+    let left = "mkdir \"$TMPDIR/sinew-doctor-$$\"; exec \"$0\" doctor --json";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", left, env!("CARGO_BIN_EXE_sinew")]).env("SINEW_DOMAIN", domain.path()).env("TMPDIR", folder.path());
+    let found = examined(shell);
+    assert_eq!((found.status, found.check("installation", "trial").0), (0, "ok"), "{}", found.told);
+}
+
+#[test]
 fn a_configuration_that_cannot_be_read_or_is_refused_is_a_problem() {
     let domain = Domain::new();
     let folder = tempfile::tempdir().unwrap();

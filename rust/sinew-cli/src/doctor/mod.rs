@@ -35,7 +35,7 @@ impl Patient {
             let answer = ask(&host, &place, user);
             (place, answer)
         });
-        Patient { trial: trial::run(&host), host, user, domain: found }
+        Patient { trial: trial::run(&host, user), host, user, domain: found }
     }
 
     /// What there is in the domain, where it could be joined.

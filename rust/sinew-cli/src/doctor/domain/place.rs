@@ -17,7 +17,7 @@ pub struct Place {
 }
 
 /// What the address of a socket has room for.
-const LONGEST: usize = 107;
+pub const LONGEST: usize = 107;
 
 /// Of the domain that was asked for, or else of what SINEW_DOMAIN says.
 pub fn place(host: &Host, asked: Option<&str>, user: u32) -> Result<Place, Finding> {
