@@ -132,6 +132,7 @@ lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings
 	@tools/lint.py --jobs $(JOBS)
 
 install: ## Library, headers, manager, command, CMake and pkg-config files into PREFIX (default /usr/local)
+	$(if $(DESTDIR),$(error This takes no DESTDIR. Nothing that is installed names its prefix, so stage it by: make install PREFIX=$(DESTDIR)$(PREFIX)))
 	@tools/setup build rust
 	$(CONFIGURE) >/dev/null
 	$(BUILD)
