@@ -35,7 +35,24 @@ WORDS = frozenset(
     signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
     volatile wchar_t while xor xor_eq""".split()
 )
-MACROS = re.compile(r"NULL|EOF|NAN|INFINITY|HUGE_VALF?|RAND_MAX|BUFSIZ|errno|linux|unix|i386|U?INT(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN)|SIZE_MAX|WCHAR_(?:MAX|MIN)")
+# Those of <string>, which most of ours include and every program with the library does; the last are errors of the system.
+MACROS = frozenset(
+    """BIG_ENDIAN BUFSIZ BYTE_ORDER EOF errno EXIT_FAILURE EXIT_SUCCESS FD_SETSIZE FILENAME_MAX FOPEN_MAX HUGE_VAL HUGE_VALF i386 INFINITY linux LITTLE_ENDIAN
+    MB_CUR_MAX NAN NFDBITS NULL PDP_ENDIAN RAND_MAX RENAME_EXCHANGE RENAME_NOREPLACE RENAME_WHITEOUT TMP_MAX unix WCONTINUED WEOF WEXITED WNOHANG WNOWAIT
+    WSTOPPED WUNTRACED E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EADV EAFNOSUPPORT EAGAIN EALREADY EBADE EBADF EBADFD EBADMSG EBADR EBADRQC EBADSLT EBFONT EBUSY
+    ECANCELED ECHILD ECHRNG ECOMM ECONNABORTED ECONNREFUSED ECONNRESET EDEADLK EDEADLOCK EDESTADDRREQ EDOM EDOTDOT EDQUOT EEXIST EFAULT EFBIG EHOSTDOWN
+    EHOSTUNREACH EHWPOISON EIDRM EILSEQ EINPROGRESS EINTR EINVAL EIO EISCONN EISDIR EISNAM EKEYEXPIRED EKEYREJECTED EKEYREVOKED EL2HLT EL2NSYNC EL3HLT EL3RST
+    ELIBACC ELIBBAD ELIBEXEC ELIBMAX ELIBSCN ELNRNG ELOOP EMEDIUMTYPE EMFILE EMLINK EMSGSIZE EMULTIHOP ENAMETOOLONG ENAVAIL ENETDOWN ENETRESET ENETUNREACH
+    ENFILE ENOANO ENOBUFS ENOCSI ENODATA ENODEV ENOENT ENOEXEC ENOKEY ENOLCK ENOLINK ENOMEDIUM ENOMEM ENOMSG ENONET ENOPKG ENOPROTOOPT ENOSPC ENOSR ENOSTR
+    ENOSYS ENOTBLK ENOTCONN ENOTDIR ENOTEMPTY ENOTNAM ENOTRECOVERABLE ENOTSOCK ENOTSUP ENOTTY ENOTUNIQ ENXIO EOPNOTSUPP EOVERFLOW EOWNERDEAD EPERM EPFNOSUPPORT
+    EPIPE EPROTO EPROTONOSUPPORT EPROTOTYPE ERANGE EREMCHG EREMOTE EREMOTEIO ERESTART ERFKILL EROFS ESHUTDOWN ESOCKTNOSUPPORT ESPIPE ESRCH ESRMNT ESTALE
+    ESTRPIPE ETIME ETIMEDOUT ETOOMANYREFS ETXTBSY EUCLEAN EUNATCH EUSERS EWOULDBLOCK EXDEV EXFULL""".split()
+)
+# And those of them that are made alike.
+ALIKE = re.compile(
+    r"U?INT(?:_FAST|_LEAST)?(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN|WIDTH)|(?:WCHAR|WINT|PTRDIFF|SIG_ATOMIC)_(?:MAX|MIN|WIDTH)|SIZE_(?:MAX|WIDTH)|SEEK_(?:SET|CUR|END|DATA|HOLE)"
+    r"|LC_(?:ADDRESS|ALL|COLLATE|CTYPE|IDENTIFICATION|MEASUREMENT|MESSAGES|MONETARY|NAME|NUMERIC|PAPER|TELEPHONE|TIME)(?:_MASK)?|LC_GLOBAL_LOCALE"
+)
 # Of packages: they would hide a namespace that headers use.
 HIDING = ("std", "msg", "srv", "action")
 SIMPLE = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -54,8 +71,7 @@ def header(interface: Interface) -> str:
     check(interface)
     body = "\n".join(structure_text(structure) for structure in interface.structures)
     if interface.kind != "msg":
-        parts = [structure.base[len(interface.base) + 1 :] for structure in interface.structures]
-        aliases = "".join(f"  using {part} = {interface.base}_{part};\n" for part in parts)
+        aliases = "".join(f"  using {part} = {interface.base}_{part};\n" for part in parts_of(interface))
         body += f"\n/// {'A service' if interface.kind == 'srv' else 'An action'}, by the names of its messages.\nstruct {interface.base} {{\n{aliases}}};\n"
     code = re.sub(r"//.*", "", body)
     standard = sorted({header for used, header in STANDARD.items() if used in code})
@@ -66,6 +82,11 @@ def header(interface: Interface) -> str:
     return f"// Made by sinew-msggen of {made_of}.\n#pragma once\n\n{includes}\nnamespace {space} {{\n\n{body}\n}}  // namespace {space}\n"
 
 
+def parts_of(interface):
+    """What its messages are called within a service or an action: Request and Response of it."""
+    return [structure.base[len(interface.base) + 1 :] for structure in interface.structures]
+
+
 def check(interface):
     """Complains about names that C++ does not bear."""
     complaints = []
@@ -74,6 +95,8 @@ def check(interface):
         complaints.append(Complaint(whole, f"a package cannot be called `{interface.package}` in C++, where this namespace is another one: rename it."))
     for what in interface.package, interface.base:
         complaints += [Complaint(whole, no_name(what))] if is_taken(what) else []
+    if interface.kind != "msg" and interface.base in parts_of(interface):
+        complaints.append(Complaint(whole, f"`{interface.base}` is also a part of itself, which C++ cannot call so, neither here nor with ROS 2: rename it."))
     for structure in interface.structures:
         for member in structure.members:
             if is_taken(member.name):
@@ -85,7 +108,7 @@ def check(interface):
 
 
 def is_taken(name):
-    return name in WORDS or MACROS.fullmatch(name)
+    return name in WORDS or name in MACROS or ALIKE.fullmatch(name)
 
 
 def no_name(name):

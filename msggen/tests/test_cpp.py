@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -145,6 +146,27 @@ class Refused(Case):
                         ^~~~~~~~
             """,
         )
+
+    def test_are_all_macros_of_headers_that_ours_include(self):
+        headers = "".join(f"#include <{each}>\n" for each in sorted(set(cpp.STANDARD.values())))
+        told = subprocess.run(["g++", "-std=gnu++20", "-E", "-dM", "-x", "c++", "-"], input=headers, capture_output=True, text=True, timeout=60, check=True).stdout
+        # Without parameters, by the names that constants may have; what is only itself is in nobody's way.
+        macros = dict(re.findall(r"(?m)^#define ([A-Z](?:_?[A-Z0-9])*) (.*)$", told))
+        self.assertIn("ENOENT", macros)
+        self.assertEqual([name for name, text in macros.items() if text != name and not cpp.is_taken(name)], [])
+
+    def test_are_no_names_that_are_but_like_macros_or_stand_for_themselves(self):
+        lines = body("uint8 ERROR=1\nuint8 EMPTY=2\nuint8 ENABLED=3\nuint8 INT8=4\nstring stdout\nstring stderr")
+        self.assertEqual(len(lines), 6)
+
+    def test_are_services_and_actions_called_as_their_parts(self):
+        for kind, text, bases in ("srv", "---", ["Request", "Response"]), ("action", "---\n---", ["Goal", "Result", "Feedback"]):
+            for base in bases:
+                self.assert_refuses(
+                    lambda base=base, kind=kind, text=text: header(text, kind=kind, base=base),
+                    f"my_msgs/{kind}/{base}.{kind}: `{base}` is also a part of itself, which C++ cannot call so, neither here nor with ROS 2: rename it.",
+                )
+        header("---", kind="srv", base="Goal")
 
     def test_are_members_called_as_the_struct(self):
         self.assert_refuses(
