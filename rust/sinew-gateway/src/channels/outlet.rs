@@ -24,7 +24,7 @@ const SMALL: usize = 4096;
 const PACKING: u32 = 1;
 /// What a ghost can have waiting for it.
 pub(crate) const DEEPEST: u32 = 512;
-/// Bytes that wait of a topic of which nothing may be lost.
+/// Bytes that wait of a topic of which nothing may be lost, with what is around each message.
 const MOST_WAITING: usize = 64 << 20;
 /// (G35) What has not gone then is given up.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -43,10 +43,13 @@ pub enum Keep {
     },
     /// All, up to so many bytes; what would be more is refused.
     All {
-        /// Of the parts of all messages that wait.
+        /// Of all messages that wait, with what is around them.
         bytes: usize,
     },
 }
+
+/// Bytes that a message which waits takes beside its parts, about: small ones would else take many times what they count.
+const AROUND: usize = 256;
 
 /// A message with its number.
 #[derive(Clone, Debug)]
@@ -109,7 +112,7 @@ impl Queue {
         self.pushed += 1;
         let size = message.size();
         match self.keep {
-            Keep::All { bytes } if self.bytes + size > bytes && !self.messages.is_empty() || u32::try_from(size).is_err() => {
+            Keep::All { bytes } if self.held() + AROUND + size > bytes && !self.messages.is_empty() || u32::try_from(size).is_err() => {
                 self.dropped += 1;
                 return;
             }
@@ -122,6 +125,11 @@ impl Queue {
         }
         self.bytes += size;
         self.messages.push_back(Numbered { sequence: self.sequence, message, size });
+    }
+
+    /// Bytes that it takes.
+    fn held(&self) -> usize {
+        self.bytes + self.messages.len() * AROUND
     }
 
     /// So many messages were lost before they could be pushed: they get their numbers all the same.
@@ -304,7 +312,7 @@ mod tests {
     #[test]
     fn of_what_is_given_up_only_what_the_rate_would_have_let_go_is_lost() {
         let now = Instant::now();
-        for (keep, counted) in [(Keep::Newest { depth: 10 }, (1, 9)), (Keep::All { bytes: 10_000 }, (10, 0))] {
+        for (keep, counted) in [(Keep::Newest { depth: 10 }, (1, 9)), (Keep::All { bytes: 10 * (100 + AROUND) }, (10, 0))] {
             let mut queue = Queue::new(keep, Some(0.1), now);
             (0..11).for_each(|number| {
                 queue.push(message(100, now));
@@ -331,7 +339,7 @@ mod tests {
     #[test]
     fn who_keeps_all_refuses_the_newest_when_it_is_full() {
         let now = Instant::now();
-        let mut queue = Queue::new(Keep::All { bytes: 250 }, None, now);
+        let mut queue = Queue::new(Keep::All { bytes: 2 * (100 + AROUND) }, None, now);
         (0..3).for_each(|_| queue.push(message(100, now)));
         assert_eq!((queue.len(), queue.bytes(), queue.dropped()), (2, 200, 1));
         assert_eq!(numbers(&mut queue, now, SLOW), [1, 2]);
@@ -350,9 +358,21 @@ mod tests {
     }
 
     #[test]
+    fn of_small_messages_no_more_wait_than_have_room_with_what_is_around_them() {
+        let now = Instant::now();
+        let room = 1 << 20;
+        let mut queue = Queue::new(Keep::All { bytes: room }, None, now);
+        while queue.dropped() == 0 {
+            queue.push(message(12, now));
+        }
+        let around = size_of::<Numbered>() + size_of::<Bytes>() + 12;
+        assert!(queue.len() * around <= room, "{} messages wait", queue.len());
+    }
+
+    #[test]
     fn what_has_expired_is_not_sent() {
         let now = Instant::now();
-        let mut queue = Queue::new(Keep::All { bytes: 1000 }, None, now);
+        let mut queue = Queue::new(Keep::All { bytes: 1000 + 3 * AROUND }, None, now);
         queue.push(Outgoing { expires: Some(now + Duration::from_secs(1)), ..message(1, now) });
         queue.push(message(1, now));
         assert_eq!(numbers(&mut queue, now + Duration::from_secs(1), FAST), [2]);
@@ -380,7 +400,7 @@ mod tests {
     #[test]
     fn a_lane_with_a_rate_that_keeps_all_loses_none_and_says_when_to_come_again() {
         let start = Instant::now();
-        let mut queue = Queue::new(Keep::All { bytes: 1000 }, Some(10.0), start);
+        let mut queue = Queue::new(Keep::All { bytes: 1000 + 3 * AROUND }, Some(10.0), start);
         (0..3).for_each(|_| queue.push(message(1, start)));
         assert_eq!(numbers(&mut queue, start, FAST), [1]);
         let next = queue.when(start).expect("two wait");
