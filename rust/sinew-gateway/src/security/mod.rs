@@ -14,8 +14,9 @@ use quinn::EndpointConfig;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::HashedConnectionIdGenerator;
 use ring::hmac;
+use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ServerConfig};
@@ -72,6 +73,13 @@ impl Identity {
 
     /// For those who dial.
     pub fn server(&self) -> quinn::ServerConfig {
+        let crypto = QuicServerConfig::try_from(self.accepting()).expect("ring has the cipher that QUIC begins with");
+        let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
+        config.transport_config(link::transport());
+        config
+    }
+
+    fn accepting(&self) -> ServerConfig {
         let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[&TLS13]).expect("ring has TLS 1.3");
         let builder = match &self.files.authority {
             Some(roots) => {
@@ -82,14 +90,21 @@ impl Identity {
         };
         let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(&self.files.shown))));
         config.alpn_protocols = vec![ALPN.to_vec()];
-        let crypto = QuicServerConfig::try_from(config).expect("ring has the cipher that QUIC begins with");
-        let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
-        config.transport_config(link::transport());
+        // Whoever resumes a session shows no certificate: what has expired since, or is not signed by our authority any more, would not be noticed.
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
         config
     }
 
     /// For dialing.
     pub fn client(&self) -> quinn::ClientConfig {
+        let crypto = QuicClientConfig::try_from(self.dialing()).expect("ring has the cipher that QUIC begins with");
+        let mut config = quinn::ClientConfig::new(Arc::new(crypto));
+        config.transport_config(link::transport());
+        config
+    }
+
+    fn dialing(&self) -> ClientConfig {
         let builder = ClientConfig::builder_with_provider(provider()).with_protocol_versions(&[&TLS13]).expect("ring has TLS 1.3");
         let builder = builder.dangerous().with_custom_certificate_verifier(trust::verifier(self.files.authority.clone()));
         let mut config = if self.security.provide_auth {
@@ -98,9 +113,8 @@ impl Identity {
             builder.with_no_client_auth()
         };
         config.alpn_protocols = vec![ALPN.to_vec()];
-        let crypto = QuicClientConfig::try_from(config).expect("ring has the cipher that QUIC begins with");
-        let mut config = quinn::ClientConfig::new(Arc::new(crypto));
-        config.transport_config(link::transport());
+        // As in `accepting`.
+        config.resumption = Resumption::disabled();
         config
     }
 
@@ -152,4 +166,44 @@ fn made_on_the_fly() -> Result<CertifiedKey, Unusable> {
     let made = rcgen::generate_simple_self_signed(vec!["sinew".to_owned()]).map_err(|why| failed(&why))?;
     let key = rustls::pki_types::PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
     CertifiedKey::from_der(vec![made.cert.der().clone()], key, &provider()).map_err(|why| failed(&why))
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::server::ServerSessionMemoryCache;
+    use rustls::{ClientConnection, HandshakeKind, ServerConnection};
+
+    use super::*;
+
+    /// How they meet, time after time.
+    fn handshakes(client: ClientConfig, server: ServerConfig) -> [Option<HandshakeKind>; 2] {
+        let (client, server) = (Arc::new(client), Arc::new(server));
+        [(); 2].map(|()| {
+            let mut client = ClientConnection::new(Arc::clone(&client), "sinew".try_into().expect("a name")).expect("it can dial");
+            let mut server = ServerConnection::new(Arc::clone(&server)).expect("it can be dialed");
+            while client.wants_write() || server.wants_write() {
+                let (mut there, mut back) = (Vec::new(), Vec::new());
+                client.write_tls(&mut there).expect("there is memory");
+                server.read_tls(&mut &there[..]).expect("it is read");
+                server.process_new_packets().expect("they fit");
+                server.write_tls(&mut back).expect("there is memory");
+                client.read_tls(&mut &back[..]).expect("it is read");
+                client.process_new_packets().expect("they fit");
+            }
+            client.handshake_kind()
+        })
+    }
+
+    #[test]
+    fn certificates_are_shown_each_time_also_to_who_would_resume_a_session() {
+        let identity = Identity::load(&Security::default()).expect("an identity is made on the fly");
+        let mut resuming = identity.dialing();
+        resuming.resumption = Resumption::default();
+        let mut keeping = identity.accepting();
+        keeping.send_tls13_tickets = 2;
+        keeping.session_storage = ServerSessionMemoryCache::new(8);
+        assert_eq!(handshakes(resuming.clone(), keeping.clone()), [Some(HandshakeKind::Full), Some(HandshakeKind::Resumed)]);
+        assert_eq!(handshakes(identity.dialing(), keeping), [Some(HandshakeKind::Full); 2]);
+        assert_eq!(handshakes(resuming, identity.accepting()), [Some(HandshakeKind::Full); 2]);
+    }
 }
