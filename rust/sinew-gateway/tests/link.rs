@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::relay::through_a_relay;
-use common::{Robot, all, connected, image, next, number_of, publisher, rules, subscriber};
+use common::{Robot, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,4 +159,21 @@ async fn what_rules_or_a_budget_hold_up_half_sent_is_not_given_up_for_that() {
         images.publish(&[&image(2, size)]).expect("it is published");
         assert_eq!([number_of(&next(&seen)), number_of(&next(&seen))], [1, 2]);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_message_arrives_also_where_its_receiver_gets_another_address_meanwhile() {
+    let (base, relay, drone) = through_a_relay().await;
+    let (mapper, pilot) = (base.node("mapper"), drone.node("pilot"));
+    let maps = publisher(&mapper, "map", &Qos::default());
+    let seen = subscriber(&pilot, "map", &Qos::default());
+    connected(&maps, &[&seen]);
+    let sent = || base.gateway.as_ref().expect("it runs").status().iter().map(|peer| peer.sent_bytes).sum::<u64>();
+    relay.leave();
+    let before = sent();
+    maps.publish(&[&image(1, 1_000_000)]).expect("it is published");
+    // As much as goes before something is acknowledged, and nothing will be: what comes from the other address does so when there is nothing to say.
+    until("some of it is on its way", || sent() > before + 50_000);
+    relay.arrive();
+    assert_eq!(number_of(&next(&seen)), 1);
 }

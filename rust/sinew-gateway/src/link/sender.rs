@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quinn::{Connection, ConnectionError, SendStream};
 use tokio::time::Sleep;
@@ -26,6 +26,9 @@ const AHEAD: u64 = 32 << 10;
 const HELD_BACK: u64 = 4;
 /// Bytes that are handed over before it is looked again what is most important.
 const PIECE: usize = 16 << 10;
+
+/// Who waits for room looks where the peer is.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 type Opening = Pin<Box<dyn Future<Output = Result<SendStream, ConnectionError>> + Send>>;
 
@@ -193,7 +196,9 @@ impl Sender {
         let room = self.room();
         if room == 0 {
             self.is_busy = true;
-            return Turn::Nothing(next);
+            // The gauge tells when there is, unless the peer goes elsewhere meanwhile: of that nobody tells.
+            let again = now + LOOK_AGAIN;
+            return Turn::Nothing(Some(next.map_or(again, |next| next.min(again))));
         }
         if self.flows[best].needs_stream() && self.spare.is_none() {
             match self.open(cx) {
@@ -292,7 +297,6 @@ enum Turn {
 mod tests {
     use std::net::{Ipv6Addr, SocketAddr};
     use std::sync::atomic::AtomicUsize;
-    use std::time::Duration;
 
     use quinn::Endpoint;
 

@@ -37,6 +37,9 @@ struct Badness {
     delay_ms: AtomicU32,
     /// What has come since it was begun to hold them, from where it goes, and where to.
     held: Mutex<Option<Vec<Held>>>,
+    /// How often those who dial have left their address, and have got another one.
+    left: AtomicU32,
+    arrived: AtomicU32,
 }
 
 type Held = (Vec<u8>, Arc<UdpSocket>, SocketAddr);
@@ -64,6 +67,16 @@ impl Relay {
     /// From now on each takes so long.
     pub fn delay(&self, milliseconds: u32) {
         self.badness.delay_ms.store(milliseconds, Ordering::Relaxed);
+    }
+
+    /// From now on nothing arrives at those who dial, while what they have sent does.
+    pub fn leave(&self) {
+        self.badness.left.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// From now on they have another address, and are reached at that.
+    pub fn arrive(&self) {
+        self.badness.arrived.fetch_add(1, Ordering::Relaxed);
     }
 
     /// From now on every other one is held, by chance.
@@ -112,8 +125,13 @@ async fn forward(socket: Arc<UdpSocket>, target: SocketAddr, badness: Arc<Badnes
     let mut ways: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
     let mut answers = JoinSet::new();
     let mut buffer = vec![0; 65_536];
+    let mut arrived = 0;
     loop {
         let Ok((size, from)) = socket.recv_from(&mut buffer).await else { continue };
+        let now = badness.arrived.load(Ordering::Relaxed);
+        if std::mem::replace(&mut arrived, now) != now {
+            ways.clear();
+        }
         let way = match ways.entry(from) {
             Entry::Occupied(way) => way.into_mut(),
             Entry::Vacant(place) => {
@@ -127,9 +145,13 @@ async fn forward(socket: Arc<UdpSocket>, target: SocketAddr, badness: Arc<Badnes
 }
 
 async fn answer(socket: Arc<UdpSocket>, way: Arc<UdpSocket>, to: SocketAddr, badness: Arc<Badness>) {
+    let left = badness.left.load(Ordering::Relaxed);
     let mut buffer = vec![0; 65_536];
     loop {
         let Ok((size, _)) = way.recv_from(&mut buffer).await else { continue };
+        if badness.left.load(Ordering::Relaxed) != left {
+            return;
+        }
         badness.pass(&buffer[..size], &socket, to).await;
     }
 }
