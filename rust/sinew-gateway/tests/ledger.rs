@@ -45,6 +45,7 @@ fn shown(acts: &[Act]) -> Vec<String> {
         Act::Send(Control::Want(want)) => format!("say want {}", want.channel),
         Act::Send(Control::Unwant { channel }) => format!("say unwant {channel}"),
         Act::Send(Control::Close { channel, end }) => format!("say close {channel} after {} of {}", end.sent, end.last),
+        Act::Send(Control::Anew { channel }) => format!("say anew {channel}"),
         Act::Send(Control::Refuse { channel, .. }) => format!("say refuse {channel}"),
         Act::Send(other) => format!("say {other:?}"),
         Act::OpenOut { channel, .. } => format!("open out {channel}"),
@@ -55,7 +56,8 @@ fn shown(acts: &[Act]) -> Vec<String> {
         Act::Expect { channel } => format!("expect {channel}"),
         Act::OpenIn { channel, topic, .. } => format!("open in {channel} for {topic}"),
         Act::EndIn { channel, end } => format!("end in {channel} after {} of {}", end.sent, end.last),
-        Act::CloseIn { channel } => format!("close in {channel}"),
+        Act::CloseIn { channel, goes_on: false } => format!("close in {channel}"),
+        Act::CloseIn { channel, goes_on: true } => format!("close in {channel} for the next one"),
     };
     acts.iter().map(one).collect()
 }
@@ -183,8 +185,52 @@ fn who_publishes_otherwise_does_not_and_nor_does_who_keeps_messages_for_those_wh
         assert_eq!(shown(&ledger.follow(&Local::default(), &all())), ["end out 7"]);
         assert_eq!(shown(&ledger.follow(&had(1, after.clone()), &all())), ["end out 7: Changed"]);
         assert!(ledger.follow(&had(1, after), &all()).is_empty());
+        // What those have kept who had gone meanwhile has gone with them.
         assert_eq!(shown(&ledger.ended_out(7, END)), ["say close 7 after 4 of 5"]);
     }
+}
+
+#[test]
+fn who_keeps_less_than_before_for_those_who_come_late_goes_on_and_who_keeps_more_does_not() {
+    let kept = |depth| had(1, Offer { depth, reliable: true, transient_local: true, ..Offer::default() });
+    let mut ledger = Ledger::new("base");
+    assert_eq!(heard(&mut ledger, want(7), &kept(6)), ["open out 7"]);
+    for depth in [5, 6] {
+        assert!(ledger.follow(&kept(depth), &all()).is_empty());
+    }
+    assert_eq!(shown(&ledger.follow(&kept(7), &all())), ["end out 7: Changed"]);
+    assert_eq!(shown(&ledger.ended_out(7, END)), ["say anew 7", "say close 7 after 4 of 5"]);
+}
+
+#[test]
+fn what_was_kept_stays_where_the_next_channel_of_its_topic_follows_at_once() {
+    let wanted = |offer: Offer| {
+        let mut local = local(1, IMAGE, true, false);
+        local.channels.values_mut().for_each(|channel| channel.wanted = Some(offer.clone()));
+        local
+    };
+    let kept = Offer { depth: 5, transient_local: true, ..Offer::default() };
+    let (here, deeper) = (wanted(kept.clone()), wanted(Offer { depth: 10, ..kept }));
+    let next = |this, next| {
+        [format!("close in {this} for the next one"), format!("say unwant {this}"), format!("expect {next}"), format!("say want {next}")]
+    };
+    let mut ledger = Ledger::new("base");
+    ledger.follow(&here, &all());
+    heard(&mut ledger, open(1), &here);
+    assert_eq!(shown(&ledger.follow(&deeper, &all())), next(1, 2));
+    heard(&mut ledger, open(2), &deeper);
+    assert!(heard(&mut ledger, Control::Anew { channel: 2 }, &deeper).is_empty());
+    heard(&mut ledger, close(2), &deeper);
+    assert_eq!(shown(&ledger.ended_in(2, &deeper, &all())), next(2, 3));
+    // Its publishers have gone, and what they have kept with them.
+    heard(&mut ledger, open(3), &deeper);
+    heard(&mut ledger, close(3), &deeper);
+    assert_eq!(shown(&ledger.ended_in(3, &deeper, &all())), ["close in 3", "say unwant 3", "expect 4", "say want 4"]);
+    // What has had nothing that was kept must not get it behind what it has.
+    let live = wanted(Offer { depth: 5, ..Offer::default() });
+    ledger.follow(&live, &all());
+    heard(&mut ledger, open(5), &live);
+    assert_eq!(shown(&ledger.follow(&here, &all())), ["close in 5", "say unwant 5", "expect 6", "say want 6"]);
 }
 
 #[test]

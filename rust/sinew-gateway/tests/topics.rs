@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::relay::through_a_relay;
 use common::{IMAGE, Robot, all, connected, image, next, node, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
-use sinew::raw::{Publisher, PublisherOptions};
+use sinew::raw::{Publisher, PublisherOptions, Subscriber};
 use sinew_gateway::gateway::Gateway;
 
 fn latched() -> Qos {
@@ -128,6 +128,75 @@ async fn who_comes_late_gets_what_was_kept_in_the_other_domain() {
     // From the far gateway, whose history is the same.
     let late = subscriber(&planner, "map", &latched());
     assert_eq!((0..5).map(|_| number_of(&next(&late))).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_late_gets_what_each_of_several_publishers_has_kept() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let one = Qos { depth: 1, ..latched() };
+    let nodes = ["a", "b", "c"].map(|name| drone.node(name));
+    let frames = nodes.each_ref().map(|node| publisher(node, "tf_static", &one));
+    for (number, frames) in (1..).zip(&frames) {
+        frames.publish(&[&image(0, 10)]).expect("it is published");
+        frames.publish(&[&image(number, 10)]).expect("it is published");
+    }
+    let (first, second) = (base.node("first"), base.node("second"));
+    let deep = Qos { depth: 100, ..latched() };
+    let all_of = |seen: &Subscriber, count| {
+        let mut numbers: Vec<u32> = (0..count).map(|_| number_of(&next(seen))).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let seen = subscriber(&first, "tf_static", &deep);
+    assert_eq!(all_of(&seen, 3), [1, 2, 3]);
+    let late = subscriber(&second, "tf_static", &deep);
+    assert_eq!(all_of(&late, 3), [1, 2, 3]);
+    // That others publish it from now on, or no more, is no reason for it to come a second time.
+    let others = ["d", "e"].map(|name| drone.node(name));
+    for (number, other) in [(4, &others[0]), (5, &others[1])] {
+        let more = publisher(other, "tf_static", &one);
+        until("there is room for what it keeps, too", || {
+            let state = second.domain_state().expect("there is a manager");
+            state.endpoints.values().any(|end| end.publishes && end.depth == 4)
+        });
+        more.publish(&[&image(number, 10)]).expect("it is published");
+        assert_eq!([number_of(&next(&seen)), number_of(&next(&late))], [number; 2]);
+        if number == 4 {
+            let latest = subscriber(&second, "tf_static", &deep);
+            assert_eq!(all_of(&latest, 4), [1, 2, 3, 4]);
+        }
+    }
+    nothing_comes_before(&frames[0], &seen, 6);
+}
+
+/// The next message is this one, and nothing that was there before comes a second time.
+fn nothing_comes_before(maps: &Publisher, seen: &Subscriber, number: u32) {
+    assert!(seen.take(Duration::from_millis(300)).expect("it can be taken").is_none());
+    maps.publish(&[&image(number, 10)]).expect("it is published");
+    assert_eq!(number_of(&next(seen)), number);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_comes_no_second_time_when_others_want_it_otherwise_or_the_rules_change() {
+    let base = Robot::new("base", all());
+    let mut drone = Robot::dialing("drone", all(), &[&base]);
+    let (mapper, planner, viewer) = (drone.node("mapper"), base.node("planner"), base.node("viewer"));
+    let maps = publisher(&mapper, "map", &latched());
+    (1..=3).for_each(|number| maps.publish(&[&image(number, 10)]).expect("it is published"));
+    let seen = subscriber(&planner, "map", &latched());
+    assert_eq!([1, 2, 3].map(|_| number_of(&next(&seen))), [1, 2, 3]);
+    let late = subscriber(&viewer, "map", &Qos { depth: 10, ..latched() });
+    assert_eq!([1, 2, 3].map(|_| number_of(&next(&late))), [1, 2, 3]);
+    nothing_comes_before(&maps, &seen, 4);
+    drop(late);
+    nothing_comes_before(&maps, &seen, 5);
+    drone.settings.rules = rules(r#"{ "topics": { "base_rule": "both", "priority": 5 } }"#);
+    drone.change();
+    nothing_comes_before(&maps, &seen, 6);
+    // And what is kept is what it was.
+    let late = subscriber(&viewer, "map", &latched());
+    assert_eq!([2, 3, 4, 5, 6].map(|_| number_of(&next(&late))), [2, 3, 4, 5, 6]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -91,6 +91,8 @@ pub enum Act {
     CloseIn {
         /// Our number.
         channel: u32,
+        /// Another channel of the same topic takes its place: what keeps messages of it for those who come late is to stay for that (G47).
+        goes_on: bool,
     },
 }
 
@@ -122,6 +124,10 @@ struct Ours {
     state: State,
     /// The peer has said so; what is under way is waited for.
     is_ending: bool,
+    /// (G47)
+    is_anew: bool,
+    /// All of that has come.
+    is_over: bool,
     /// It was opened, and cannot be here: the channel is over, and what the peer still says of it means nothing (G17).
     has_failed: bool,
 }
@@ -135,6 +141,8 @@ struct Theirs {
     open: Option<Fitting>,
     /// It is open until it has ended.
     ending: Option<Ending>,
+    /// It ends as it is published otherwise, and was published all the time (G47).
+    is_anew: bool,
     /// It was opened, and closed: over.
     is_used: bool,
     /// Could not be opened with this.
@@ -199,7 +207,16 @@ impl Ledger {
                 }
                 self.theirs.insert(
                     channel,
-                    Theirs { want, state: State::Waiting, open: None, ending: None, is_used: false, failed: None, told: None },
+                    Theirs {
+                        want,
+                        state: State::Waiting,
+                        open: None,
+                        ending: None,
+                        is_anew: false,
+                        is_used: false,
+                        failed: None,
+                        told: None,
+                    },
                 );
                 self.follow_theirs(channel, local, rules, &mut acts);
             }
@@ -240,6 +257,11 @@ impl Ledger {
                     ours.state = State::Refused(text);
                 }
             }
+            Control::Anew { channel } => {
+                if let Some(ours) = self.ours_of(channel) {
+                    ours.is_anew = true;
+                }
+            }
             // Who publishes it here, the caller looks after (G38).
             Control::Onward { .. } => {}
             // Whoever sends the messages hears it (G40).
@@ -268,7 +290,7 @@ impl Ledger {
         let Some(ours) = self.ours_of(channel) else { return Vec::new() };
         ours.state = State::Refused(text.to_owned());
         ours.has_failed = true;
-        vec![Act::CloseIn { channel }, Act::Send(Control::Unwant { channel })]
+        vec![Act::CloseIn { channel, goes_on: false }, Act::Send(Control::Unwant { channel })]
     }
 
     /// What could not be opened, here or for the peer, is tried again: what was in the way may be so no more.
@@ -286,9 +308,8 @@ impl Ledger {
     /// What was under way on a channel that the peer has ended has come, or is not waited for any more.
     pub fn ended_in(&mut self, channel: u32, local: &Local, rules: &Rules) -> Vec<Act> {
         let mut acts = Vec::new();
-        let key = self.ours.iter().find(|(_, ours)| ours.want.channel == channel).map(|(key, _)| key.clone());
-        if let Some(key) = key {
-            self.unwant(&key, &mut acts);
+        if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) {
+            ours.is_over = true;
             self.follow_ours(local, rules, &mut acts);
         }
         acts
@@ -302,7 +323,8 @@ impl Ledger {
         theirs.open = None;
         theirs.is_used = true;
         theirs.state = State::Waiting;
-        vec![Act::Send(Control::Close { channel, end })]
+        let anew = theirs.is_anew.then_some(Act::Send(Control::Anew { channel }));
+        anew.into_iter().chain([Act::Send(Control::Close { channel, end })]).collect()
     }
 
     /// What the peer wants by this number.
@@ -329,18 +351,16 @@ impl Ledger {
             .filter(|((kind, name), ..)| rules.decide(*kind, name, &self.tag).symbol.lets_in())
             .map(|(key, channel, offer)| (key, (channel, offer)))
             .collect();
-        let is_as_it_was = |ours: &Ours| {
-            let key = (ours.want.kind, ours.want.name.clone());
-            wanted.get(&key).is_some_and(|(channel, offer)| {
-                channel.topic == ours.topic
-                    && channel.signature == ours.want.signature
-                    && channel.response == ours.want.response
-                    && **offer == ours.want.offer
-            })
+        // What is asked for now, if it is of the same topic.
+        let now = |ours: &Ours| {
+            let (channel, offer) = wanted.get(&(ours.want.kind, ours.want.name.clone()))?;
+            let is_same = channel.topic == ours.topic && channel.signature == ours.want.signature && channel.response == ours.want.response;
+            is_same.then_some(*offer)
         };
-        let over: Vec<_> = self.ours.iter().filter(|(_, ours)| !is_as_it_was(ours)).map(|(key, _)| key.clone()).collect();
-        for key in over {
-            self.unwant(&key, acts);
+        let over = self.ours.iter().filter(|(_, ours)| ours.is_over || now(ours) != Some(&ours.want.offer));
+        let over: Vec<_> = over.map(|(key, ours)| (key.clone(), now(ours).is_some_and(|offer| ours.goes_on_with(offer)))).collect();
+        for (key, goes_on) in over {
+            self.unwant(&key, goes_on, acts);
         }
         for (key, (channel, offer)) in wanted {
             if self.ours.contains_key(key) {
@@ -357,14 +377,15 @@ impl Ledger {
             self.next += 1;
             acts.push(Act::Expect { channel: want.channel });
             acts.push(Act::Send(Control::Want(want.clone())));
-            self.ours.insert(key.clone(), Ours { want, topic: channel.topic, state: State::Waiting, is_ending: false, has_failed: false });
+            let (topic, state) = (channel.topic, State::Waiting);
+            self.ours.insert(key.clone(), Ours { want, topic, state, is_ending: false, is_anew: false, is_over: false, has_failed: false });
         }
     }
 
-    fn unwant(&mut self, key: &(Kind, String), acts: &mut Vec<Act>) {
+    fn unwant(&mut self, key: &(Kind, String), goes_on: bool, acts: &mut Vec<Act>) {
         if let Some(ours) = self.ours.remove(key).filter(|ours| !ours.has_failed) {
             let channel = ours.want.channel;
-            acts.push(Act::CloseIn { channel });
+            acts.push(Act::CloseIn { channel, goes_on });
             acts.push(Act::Send(Control::Unwant { channel }));
         }
     }
@@ -392,7 +413,7 @@ impl Ledger {
             _ => None,
         };
         if let Some(open) = &theirs.open {
-            let is_as_it_was = fitting.as_ref() == Some(open);
+            let is_as_it_was = fitting.as_ref().is_some_and(|fitting| fitting.is_done_by(open));
             if let Some(fitting) = fitting.filter(|fitting| fitting.goes_on_with(open, theirs.want.kind))
                 && (theirs.ending.is_some() || !is_as_it_was)
             {
@@ -401,6 +422,7 @@ impl Ledger {
                 let Fitting { offer, traffic, .. } = fitting;
                 acts.push(Act::GoOnOut { channel, want: theirs.want.clone(), offer, traffic });
             } else if (theirs.ending.is_some() || !is_as_it_was) && theirs.ending != Some(why) {
+                theirs.is_anew = theirs.ending.is_none() && why == Ending::Changed && theirs.want.kind == Kind::Topic;
                 theirs.ending = Some(why);
                 acts.push(Act::EndOut { channel, why });
             }
@@ -425,7 +447,21 @@ impl Ledger {
     }
 }
 
+impl Ours {
+    /// The next channel of the topic brings nothing that is older than what this one has, and was not to be had from it.
+    fn goes_on_with(&self, offer: &Offer) -> bool {
+        (self.is_anew || !self.is_ending) && (self.want.offer.transient_local || !offer.transient_local)
+    }
+}
+
 impl Fitting {
+    /// A channel that was opened with the other one is for this, too. If less is kept now for those who come late, that is no reason for another one, over which all would come a second time.
+    fn is_done_by(&self, other: &Fitting) -> bool {
+        let depth = other.offer.depth;
+        let is_less = self.offer.transient_local && (1..depth).contains(&self.offer.depth);
+        self == other || is_less && Fitting { offer: Offer { depth, ..self.offer.clone() }, ..self.clone() } == *other
+    }
+
     /// A channel that was opened with the other one is as good for this. What was kept of publishers that have gone is not, for those who come late.
     fn goes_on_with(&self, other: &Fitting, kind: Kind) -> bool {
         kind == Kind::Topic

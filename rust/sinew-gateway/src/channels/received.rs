@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use super::gathering::Gathering;
 use super::meeting::Meeting;
 use super::origin::Recent;
+use super::outlet::DEEPEST;
 use super::room::{NoRoom, Room};
 use super::times;
 use crate::packing::unpack;
@@ -52,6 +53,8 @@ pub struct Received {
     handed: Mutex<Handed>,
     /// Messages of a channel that is not ordered, by their numbers, that are arriving.
     arriving: Mutex<HashMap<(Course, u64), Arc<Gathering>>>,
+    /// Keeps what came before for those who come late, until this one has come to keep as much.
+    before: Mutex<Option<Arc<Received>>>,
     /// The number of the last message that was handed on, for those that wait for it.
     last: watch::Sender<u64>,
     counts: Counts,
@@ -109,19 +112,37 @@ impl Received {
             now: AtomicU64::new(0),
             handed: Mutex::default(),
             arriving: Mutex::default(),
+            before: Mutex::default(),
             last: watch::Sender::new(0),
             counts: Counts::default(),
             meeting: Mutex::new(Some(Meeting::new())),
         })
     }
 
-    /// Whether it can go on with a channel that is opened anew, after the connection was lost.
+    /// Behind another one of the same topic: what that one has had is not published again, and what it has kept for those who come late stays.
+    pub fn behind(self, before: Arc<Received>) -> Received {
+        self.handed().recent = std::mem::take(&mut before.handed().recent);
+        Received { before: Mutex::new(Some(before)), ..self }
+    }
+
+    /// Whether it can go on with a channel that is opened anew. Who keeps more for those who come late than is offered now does for that.
     pub fn fits(&self, want: &Want, topic: Id, offer: &Offer, ordered: bool) -> bool {
+        let does = self.offer.depth == offer.depth || offer.transient_local && offer.depth < self.offer.depth;
+        does && self.ordered == ordered && self.is_like(want, topic, offer)
+    }
+
+    /// It keeps messages for those who come late.
+    pub fn keeps(&self) -> bool {
+        self.offer.transient_local
+    }
+
+    /// Of the same topic, and offered as this is, but for how many messages are kept.
+    pub fn is_like(&self, want: &Want, topic: Id, offer: &Offer) -> bool {
         self.topic == topic
             && self.want.name == want.name
             && self.want.signature == want.signature
-            && self.offer == *offer
-            && self.ordered == ordered
+            && is_all(&self.offer) == is_all(offer)
+            && self.offer == Offer { depth: self.offer.depth, ..offer.clone() }
     }
 
     /// What comes was sent onward, and is published as that (G38).
@@ -395,7 +416,12 @@ impl Received {
         match published {
             Ok(()) => {
                 point("message published");
-                self.counts.messages.fetch_add(1, Ordering::Relaxed);
+                let published = self.counts.messages.fetch_add(1, Ordering::Relaxed) + 1;
+                if published >= u64::from(if is_all(&self.offer) { DEEPEST } else { self.offer.depth }) {
+                    let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    // That may have to wait for the manager.
+                    before.map(|before| tokio::task::spawn_blocking(|| drop(before)));
+                }
                 self.counts.bytes.fetch_add(u64::from(head.unpacked), Ordering::Relaxed);
             }
             Err(error) => {

@@ -46,11 +46,11 @@ pub struct LocalChannel {
     pub wanted: Option<Offer>,
     /// How many messages that were kept those want together who ask for any; 0: all of them. None: nobody asks for any.
     pub wanted_kept: Option<u32>,
-    /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
+    /// What may be said of each of its publishers, and as many messages as all of them together keep for those who come late; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
     /// Messages that all of its publishers together keep, at most as many as a domain does for one; 0: somebody keeps all.
     pub kept: u32,
-    /// What each of its publishers offers, where what others have brought counts, too, and may be sent onward (G38); of a service, and for a bridge, as `had`.
+    /// The same, where what others have brought counts, too, and may be sent onward (G38); of a service, and for a bridge, as `had`.
     pub brought: Option<Offer>,
     /// The names of the nodes that want it, in their order, each once.
     pub wanters: Vec<String>,
@@ -108,9 +108,9 @@ impl Local {
                     topic: topic.id,
                     wanted: asked(subscribers),
                     wanted_kept: subscribers.iter().filter(|end| end.transient_local).map(|end| end.depth).reduce(deeper),
-                    had: offered(publishers.iter()),
+                    had: offered(publishers),
                     kept: kept(publishers),
-                    brought: offered(publishers.iter().chain(carriers)),
+                    brought: offered(&[publishers.as_slice(), carriers].concat()),
                     wanters: owners(state, subscribers),
                     havers: owners(state, publishers),
                 };
@@ -186,16 +186,19 @@ fn asked(subscribers: &[&DomainEndpoint]) -> Option<Offer> {
 }
 
 /// What may be said of all of them.
-fn offered<'a>(publishers: impl Iterator<Item = &'a &'a DomainEndpoint>) -> Option<Offer> {
+fn offered(publishers: &[&DomainEndpoint]) -> Option<Offer> {
     let longer = |a: Option<Duration>, b: Option<Duration>| a.zip(b).map(|(a, b)| a.max(b));
-    publishers.map(|end| offer_of(end)).reduce(|a, b| Offer {
+    let offer = publishers.iter().map(|end| offer_of(end)).reduce(|a, b| Offer {
         depth: if a.depth == 0 || b.depth == 0 { a.depth | b.depth } else { a.depth.max(b.depth) },
         reliable: a.reliable && b.reliable,
         transient_local: a.transient_local && b.transient_local,
         deadline: longer(a.deadline, b.deadline),
         lifespan: longer(a.lifespan, b.lifespan),
         lease: longer(a.lease, b.lease),
-    })
+    })?;
+    // Who comes late is to get what each of them has kept.
+    let depth = if offer.transient_local { kept(publishers) } else { offer.depth };
+    Some(Offer { depth, ..offer })
 }
 
 /// The depth that does for both.

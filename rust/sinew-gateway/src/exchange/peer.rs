@@ -20,7 +20,7 @@ use crate::protocol::{Closed, Control, End, Kind, Refusal, Want};
 use crate::rules::{Rules, Traffic};
 use crate::status;
 
-/// (G36, G44) How long what is under way is waited for on a channel that the peer has closed, and how long for a channel that was there before the connection was lost.
+/// (G36, G37, G44, G47) How long what is under way is waited for on a channel that the peer has closed, and how long for a channel that was there before the connection was lost, or something has changed.
 const UNDER_WAY: Duration = Duration::from_secs(5);
 /// (G37) How long it is known where a channel has left off: with the connection, as long as what comes is kept on the other side; else until it is asked for again, or what has changed of a want is told.
 const LEFT_OFF: Duration = Duration::from_secs(5);
@@ -44,8 +44,8 @@ pub struct Peer {
     /// Since there is no connection.
     until: Option<Instant>,
     received: HashMap<String, Arc<Received>>,
-    /// What is there from before the connection was lost is opened again until then, or it is over.
-    reopened: Option<Instant>,
+    /// What is there from before the connection was lost, or something has changed, is opened again until then, or it is over.
+    reopened: HashMap<String, Instant>,
     /// What was counted by what is there no more, for topics that go to the peer and for those that come from it: what was lost at an end is seen afterwards.
     counted: HashMap<(bool, String), Told>,
     /// How far topics had come that came from the peer, by their channels' numbers.
@@ -91,7 +91,7 @@ impl Peer {
             live: None,
             until: None,
             received: HashMap::new(),
-            reopened: None,
+            reopened: HashMap::new(),
             counted: HashMap::new(),
             come: HashMap::new(),
             left_off: HashMap::new(),
@@ -121,7 +121,7 @@ impl Peer {
         let ledger = Ledger::new(&session.hello.tag);
         let until = Instant::now() + UNDER_WAY;
         self.provided.values_mut().for_each(|provided| provided.expect(until));
-        self.reopened = Some(until);
+        self.reopened = self.received.keys().map(|name| (name.clone(), until)).collect();
         self.live = Some(Live {
             session,
             ledger,
@@ -295,11 +295,12 @@ impl Peer {
                     self.open_in(channel, &want, topic, &offer, (ordered, after), &traffic)
                 }
                 Act::EndIn { channel, end } => _ = live.ending.insert(channel, (end, Instant::now() + UNDER_WAY)),
-                Act::CloseIn { channel } => {
+                Act::CloseIn { channel, goes_on } => {
                     live.session.inlet.unexpect(channel);
                     live.onward.remove(&channel);
                     live.ending.remove(&channel);
                     match live.open.remove(&channel) {
+                        Some((Kind::Topic, name)) if goes_on => self.end_received(name),
                         Some((Kind::Topic, name)) => self.forget_received(&name),
                         Some((Kind::Service, name)) => {
                             if let Some(provided) = self.provided.get_mut(&name) {
@@ -361,8 +362,10 @@ impl Peer {
             self.ask(local, rules);
         }
         self.provided.retain(|_, provided| !provided.is_over(now));
-        if self.reopened.take_if(|until| now >= *until).is_some() {
-            self.drop_unopened();
+        // Who subscribes here is to see that nobody publishes it any more.
+        let over: Vec<String> = self.reopened.iter().filter(|(_, until)| now >= **until).map(|(name, _)| name.clone()).collect();
+        for name in over {
+            self.forget_received(&name);
         }
         let Some(live) = &mut self.live else { return };
         let out: Vec<_> = live.outlets.iter_mut().filter_map(|(channel, outlet)| Some((*channel, outlet.look(now)?))).collect();
@@ -406,7 +409,19 @@ impl Peer {
         }
     }
 
+    /// Another channel of it is to follow (G47).
+    fn end_received(&mut self, name: String) {
+        match self.received.get(&name) {
+            Some(received) if received.keeps() => {
+                received.end(None);
+                self.reopened.insert(name, Instant::now() + UNDER_WAY);
+            }
+            _ => self.forget_received(&name),
+        }
+    }
+
     fn forget_received(&mut self, name: &str) {
+        self.reopened.remove(name);
         if let Some(received) = self.received.remove(name) {
             // Before it is counted, and before the next one publishes: tasks may have messages of it at hand.
             received.end(None);
@@ -416,16 +431,6 @@ impl Peer {
             if self.come.len() < MOST_COUNTED {
                 self.come.insert(name.to_owned(), received.last());
             }
-        }
-    }
-
-    /// What the peer has had before the connection was lost, and has no more: who subscribes here is to see that nobody publishes.
-    fn drop_unopened(&mut self) {
-        let Some(live) = &self.live else { return };
-        let open: HashSet<&str> = live.open.values().filter(|(kind, _)| *kind == Kind::Topic).map(|(_, name)| name.as_str()).collect();
-        let over: Vec<String> = self.received.keys().filter(|name| !open.contains(name.as_str())).cloned().collect();
-        for name in over {
-            self.forget_received(&name);
         }
     }
 

@@ -63,6 +63,11 @@ pub enum Control {
         /// Of the last message.
         sequence: u64,
     },
+    /// (G47)
+    Anew {
+        /// The want's.
+        channel: u32,
+    },
 }
 
 /// How far a channel went, by the numbers of its messages (G20); 0 is none. A channel of a service has none.
@@ -158,6 +163,7 @@ impl Control {
             7 => Control::Ready,
             8 => Control::Onward { channel: fields.u32()? },
             9 => Control::Taken { channel: fields.u32()?, sequence: fields.u64()? },
+            10 => Control::Anew { channel: fields.u32()? },
             0 => return violation("a control message of type 0"),
             _ => return Ok(None),
         };
@@ -209,6 +215,10 @@ impl Control {
                 out.push(9);
                 out.extend(channel.to_le_bytes());
                 out.extend(sequence.to_le_bytes());
+            }
+            Control::Anew { channel } => {
+                out.push(10);
+                out.extend(channel.to_le_bytes());
             }
         }
         let size = (out.len() - 4) as u32;

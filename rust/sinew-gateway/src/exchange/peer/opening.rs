@@ -61,7 +61,10 @@ impl Peer {
     ) {
         let is_onward = self.live.as_ref().is_some_and(|live| live.onward.contains(&channel));
         let fits = |kept: &Arc<Received>| kept.is_onward() == is_onward && kept.fits(want, topic, offer, ordered);
+        let goes_before = |kept: &&Arc<Received>| kept.is_onward() == is_onward && kept.keeps() && kept.is_like(want, topic, offer);
+        let mut before = None;
         if want.kind == Kind::Topic && !self.received.get(&want.name).is_some_and(fits) {
+            before = self.received.get(&want.name).filter(goes_before).cloned();
             // First, so that its place is free.
             self.forget_received(&want.name);
         }
@@ -73,13 +76,20 @@ impl Peer {
                     Some(kept) => Ok(Arc::clone(kept)),
                     None => {
                         let node = if is_onward { self.nodes.second() } else { Ok(self.nodes.own().clone()) };
-                        node.and_then(|node| Received::open(&node, is_onward, want, topic, offer, ordered)).map(Arc::new)
+                        let opened = node.and_then(|node| Received::open(&node, is_onward, want, topic, offer, ordered));
+                        opened
+                            .map(|opened| match before {
+                                Some(before) => opened.behind(before),
+                                None => opened,
+                            })
+                            .map(Arc::new)
                     }
                 };
                 received.map(|received| {
                     let course = received.begin(after, come, live.session.ahead);
                     live.session.inlet.open(channel, Arc::clone(&received), course);
                     self.received.insert(want.name.clone(), received);
+                    self.reopened.remove(&want.name);
                 })
             }
             Kind::Service => {
