@@ -187,6 +187,41 @@ async fn a_goal_is_not_sent_to_the_next_gateway_of_a_machine_whose_first_one_has
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_goal_is_not_sent_again_to_a_gateway_that_has_forgotten_what_it_was_sent() {
+    let robot = Robot::on_this_machine("robot", all());
+    let client = Client::new(&robot.node("user"), GOALS, GOAL, RESULT, &ClientOptions::default()).expect("it may call");
+    let mut there = There::new(&robot).await;
+    let (response, _send, _) = there.is_called(&client).await;
+    there.stranger.connection.close(1_u32.into(), b"as if it was lost");
+    let mut again = There::new(&robot).await;
+    again.stranger.say(&Control::Forgotten).await;
+    let (channel, _) = again.wanted(GOALS).await;
+    again.stranger.say(&open(channel)).await;
+    tokio::select! {
+        response = tokio::time::timeout(PATIENCE, response) => {
+            let why = response.expect("it does not wait for ever").expect_err("nobody knows what has become of it");
+            assert_eq!(why.kind(), ErrorKind::Lost, "{why}");
+        }
+        call = again.stranger.connection.accept_bi() => panic!("it is made again: {}", call.is_ok()),
+    }
+    // The next one is sent as ever.
+    let _response = client.start(stream(GOAL, "{}"), None).expect("it is called");
+    tokio::time::timeout(PATIENCE, again.stranger.connection.accept_bi()).await.expect("it comes in time").expect("it comes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_not_known_from_before_is_told_so_and_who_comes_again_is_not() {
+    let robot = Robot::on_this_machine("robot", all());
+    let _heard = subscriber(&robot, "heard", STATUS);
+    for is_known in [false, true] {
+        let mut there = There::new(&robot).await;
+        let first = there.stranger.hear().await;
+        assert_eq!(first == Control::Forgotten, !is_known, "{first:?}");
+        there.stranger.connection.close(1_u32.into(), b"as if it was lost");
+    }
+}
+
 /// Through a Zenoh network, what the clock says stands beside each message and call (Z10).
 #[cfg(feature = "zenoh")]
 mod in_a_zenoh_network {

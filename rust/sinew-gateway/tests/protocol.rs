@@ -65,6 +65,7 @@ fn samples() -> Vec<(&'static str, Control)> {
         ("Onward", Control::Onward { channel: 7 }),
         ("Taken", Control::Taken { channel: 7, sequence: 12 }),
         ("Anew", Control::Anew { channel: 7 }),
+        ("Forgotten", Control::Forgotten),
     ]
 }
 
@@ -154,7 +155,7 @@ fn a_message_that_ends_early_or_late_is_a_violation() {
 
 #[test]
 fn a_message_of_a_type_that_is_yet_to_come_is_skipped() {
-    for kind in 11..=255 {
+    for kind in 12..=255 {
         assert_eq!(Control::decode(&[kind, 1, 2, 3]), Ok(None));
     }
     assert!(Control::decode(&[0]).is_err());

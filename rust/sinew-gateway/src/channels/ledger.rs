@@ -266,6 +266,8 @@ impl Ledger {
             Control::Onward { .. } => {}
             // Whoever sends the messages hears it (G40).
             Control::Taken { .. } => {}
+            // It is about calls (G48).
+            Control::Forgotten => {}
             Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
         }
         Ok(acts)

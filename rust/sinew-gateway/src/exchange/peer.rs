@@ -114,6 +114,9 @@ impl Peer {
     /// There is a connection; if there was one, it is over.
     pub fn up(&mut self, session: Arc<Session>) {
         self.close_outlets();
+        if self.who.is_none() {
+            session.say(Control::Forgotten);
+        }
         self.name = session.shown();
         self.who = Some((session.hello.name.clone(), session.address().ip()));
         session.hello.tag.clone_into(&mut self.tag);
@@ -242,6 +245,9 @@ impl Peer {
             && live.ledger.states().any(|(is_ours, want, _)| is_ours && want.channel == *channel)
         {
             live.onward.insert(*channel);
+        }
+        if control == Control::Forgotten {
+            self.provided.retain(|_, provided| !provided.is_lost());
         }
         match live.ledger.hear(control, local, rules) {
             Ok(acts) => {

@@ -68,6 +68,8 @@ pub enum Control {
         /// The want's.
         channel: u32,
     },
+    /// (G48)
+    Forgotten,
 }
 
 /// How far a channel went, by the numbers of its messages (G20); 0 is none. A channel of a service has none.
@@ -164,6 +166,7 @@ impl Control {
             8 => Control::Onward { channel: fields.u32()? },
             9 => Control::Taken { channel: fields.u32()?, sequence: fields.u64()? },
             10 => Control::Anew { channel: fields.u32()? },
+            11 => Control::Forgotten,
             0 => return violation("a control message of type 0"),
             _ => return Ok(None),
         };
@@ -220,6 +223,7 @@ impl Control {
                 out.push(10);
                 out.extend(channel.to_le_bytes());
             }
+            Control::Forgotten => out.push(11),
         }
         let size = (out.len() - 4) as u32;
         out[..4].copy_from_slice(&size.to_le_bytes());

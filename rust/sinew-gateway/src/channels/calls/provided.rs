@@ -42,6 +42,7 @@ pub struct Provided {
     counts: Arc<Counts>,
     want: Want,
     topic: Id,
+    is_of_goals: bool,
 }
 
 impl Provided {
@@ -58,7 +59,7 @@ impl Provided {
             let (way, gone, counts) = (ways.subscribe(), Arc::clone(&gone), Arc::clone(&told));
             runtime.spawn(async move { carry(call, way, (priority, is_of_goals), &gone, &counts).await });
         })?;
-        Ok(Provided { _provider: provider, way, under_way, leaving: None, counts, want: want.clone(), topic })
+        Ok(Provided { _provider: provider, way, under_way, leaving: None, counts, want: want.clone(), topic, is_of_goals })
     }
 
     /// Whether it can go on with a channel that is opened anew.
@@ -88,6 +89,11 @@ impl Provided {
     pub fn leave(&mut self, until: Instant) {
         self.wait();
         self.leaving = Some(Leaving { answered: true, until });
+    }
+
+    /// (G48) The peer, which has yet to open it, does not know what it was sent before the connection was lost: calls that are executed once at most are not made again.
+    pub fn is_lost(&self) -> bool {
+        self.is_of_goals && self.leaving.is_some()
     }
 
     /// It waits for answers that are under way, and for nothing else.
