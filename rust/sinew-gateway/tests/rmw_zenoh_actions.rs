@@ -82,6 +82,26 @@ async fn a_server_of_ros_2_executes_goals_of_the_domain() {
     actions::are_executed_by(&mut peer, &sender).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_goal_at_a_server_of_ros_2_is_cancelled_when_its_only_client_here_goes_with_its_node() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    peer.ask(&json!({"do": "execute", "action": "count"}));
+    let robot = Robot::ros2(all(), &router).connected();
+    actions::are_cancelled_by(&mut peer, || robot.node("user"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn goals_at_a_server_of_ros_2_are_cancelled_when_the_bridge_goes() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    peer.ask(&json!({"do": "execute", "action": "count"}));
+    let mut robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("user");
+    let sender = Sender::new(&node);
+    actions::are_cancelled_when_their_bridge_goes(&mut peer, &sender, robot.stop()).await;
+}
+
 /// So a client of the domain that waits for its last feedback waits for no more (A11).
 #[tokio::test(flavor = "multi_thread")]
 async fn feedback_that_comes_before_a_result_is_told_before_it() {

@@ -93,6 +93,26 @@ async fn a_server_of_cyclone_dds_executes_goals_of_the_domain() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_goal_at_a_server_of_cyclone_dds_is_cancelled_when_its_only_client_here_goes_with_its_node() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    peer.ask(&json!({"do": "execute", "action": "count"}));
+    let robot = Robot::new(all(), &domain);
+    actions::are_cancelled_by(&mut peer, || robot.node("user"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn goals_at_a_server_of_cyclone_dds_are_cancelled_when_the_bridge_goes() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    peer.ask(&json!({"do": "execute", "action": "count"}));
+    let mut robot = Robot::new(all(), &domain);
+    let node = robot.node("user");
+    let sender = Sender::new(&node);
+    actions::are_cancelled_when_their_bridge_goes(&mut peer, &sender, robot.stop()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_cyclone_dds_has_goals_executed_in_the_domain() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };

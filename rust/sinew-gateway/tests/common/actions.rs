@@ -332,6 +332,29 @@ pub async fn are_executed_by(peer: &mut Peer, sender: &Sender) {
     assert_eq!(ended(response).await.state, CANCELLED);
 }
 
+/// A program of ROS 2 executes them, one that knows the request "cancelled"; and it is told to cancel when their clients here go with their nodes.
+pub fn are_cancelled_by(peer: &mut Peer, clients: impl Fn() -> Node) {
+    for number in 1..=10 {
+        let node = clients();
+        let sender = Sender::new(&node);
+        sender.ready();
+        let response = sender.send(number, WITHOUT_END);
+        let before = usize::from(number) - 1;
+        sender.stands(&[&vec![CANCELLED; before][..], &[EXECUTING]].concat());
+        drop((response, sender, node));
+        until("it is cancelled", || peer.ask(&json!({"do": "cancelled"})) == json!(number));
+    }
+}
+
+/// Likewise, when the bridge goes that they went through.
+pub async fn are_cancelled_when_their_bridge_goes(peer: &mut Peer, sender: &Sender, going: impl Future<Output = ()>) {
+    sender.ready();
+    let responses: Vec<_> = [1, 2].map(|number| sender.send(number, WITHOUT_END)).into();
+    sender.stands(&[EXECUTING, EXECUTING]);
+    going.await;
+    until("they are cancelled", || peer.ask(&json!({"do": "cancelled"})) == json!(responses.len()));
+}
+
 /// They come from a program of ROS 2, one that knows the request "goals".
 pub fn are_executed_for(peer: &mut Peer, server: &Server) {
     // What is told before the bridge reads feedback is lost, but for the last.

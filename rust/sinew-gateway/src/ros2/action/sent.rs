@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sinew::raw::{self, Frame, Provider, Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Ghost, Qos};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use super::carrier::{Carrier, Requester};
 use super::clock::{Clock, Stamp};
@@ -15,12 +16,16 @@ use super::feedbacks::Feedbacks;
 use super::messages::{self, GoalId, state};
 use super::part::{Part, part_of, services_of};
 use super::types::ActionTypes;
-use crate::bridge::{Channel, Due, Key, Look};
+use crate::bridge::{AGAIN, Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
 use crate::ros2::calls::{self, cancelled};
 
 /// Within which a server answers a wish to cancel.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Within which goals that nobody carries any more are cancelled: longer, no other topic is to wait for that.
+const LAST: Duration = Duration::from_secs(1);
+/// Why a goal fails.
+const ENDED: &str = "the bridge carries no goals there any more";
 /// Within which feedback that has come is told, so that the result may follow it.
 const CAUGHT_UP: Duration = Duration::from_millis(500);
 
@@ -53,6 +58,8 @@ struct Line<C: Carrier> {
     feedbacks: Arc<Feedbacks>,
     counts: Arc<Counts>,
     book: Mutex<Book>,
+    /// Whether it is about to go, so that all goals are to give up.
+    is_ending: watch::Sender<bool>,
 }
 
 /// What is known of goals and wishes. A wish may come before its goal (A13), and before the goal is accepted, when no server there would know it.
@@ -153,6 +160,7 @@ impl<C: Carrier> Sent<C> {
             feedbacks: self.carrier.feedbacks().of(&self.action),
             counts: Arc::clone(&self.counts),
             book: Mutex::default(),
+            is_ending: watch::Sender::new(false),
         })
     }
 
@@ -173,8 +181,21 @@ impl<C: Carrier> Sent<C> {
         let (line, runtime) = (Arc::clone(line), self.carrier.runtime().clone());
         calls::provided(self.carrier.node(), &self.key, &self.due, move |call| {
             let carried = Arc::clone(&line);
-            runtime.spawn(async move { carried.carry(call).await });
+            // Here, so that none is on its way that is not known when this has gone.
+            if let Some((id, call)) = carried.begin(call) {
+                runtime.spawn(async move { carried.carry(id, call).await });
+            }
         })
+    }
+
+    /// Nothing goes there any more. Blocks until the server there is asked to cancel what it executes, for a moment at most.
+    fn end_line(&mut self) {
+        // First, so that goals end as those of any server that has gone.
+        self.provider = None;
+        self.wishes = None;
+        if let Some(line) = self.line.take() {
+            line.end();
+        }
     }
 }
 
@@ -182,11 +203,7 @@ impl<C: Carrier> Channel for Sent<C> {
     fn look(&mut self) {
         let (servers, why) = self.found();
         if self.line.is_some() && self.servers != servers {
-            self.provider = None;
-            self.wishes = None;
-            if let Some(line) = self.line.take() {
-                line.all().iter().for_each(|requester| requester.give_up());
-            }
+            self.end_line();
             self.carrier.closed(&self.key);
         }
         self.refused = why;
@@ -226,6 +243,10 @@ impl<C: Carrier> Channel for Sent<C> {
         }
     }
 
+    fn give_up(&mut self) {
+        self.end_line();
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         Some((calls::state(self.provider.is_some(), self.refused.as_ref()), self.counts.told()))
     }
@@ -233,11 +254,7 @@ impl<C: Carrier> Channel for Sent<C> {
 
 impl<C: Carrier> Drop for Sent<C> {
     fn drop(&mut self) {
-        // First, so that goals end as those of any server that has gone.
-        self.provider = None;
-        if let Some(line) = &self.line {
-            line.all().iter().for_each(|requester| requester.give_up());
-        }
+        self.end_line();
         self.carrier.closed(&self.key);
     }
 }
@@ -251,23 +268,39 @@ impl<C: Carrier> Line<C> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Carries a goal to the server, and its result back.
-    async fn carry(&self, call: raw::Call) {
-        let Ok((id, sent_at)) = call.reader().and_then(messages::begin_of) else { return self.fail(call, "the goal has no id") };
-        if id == GoalId::default() {
-            return self.fail(call, "the goal has no id");
+    /// All goals are to give up. Blocks until servers have heard of that, for a moment at most.
+    fn end(&self) {
+        self.is_ending.send_replace(true);
+        let until = Instant::now() + LAST;
+        while !self.book().sent.is_empty() && Instant::now() < until {
+            std::thread::sleep(AGAIN);
         }
+        self.all().iter().for_each(|requester| requester.give_up());
+    }
+
+    /// None: it is no goal.
+    fn begin(&self, call: raw::Call) -> Option<(GoalId, raw::Call)> {
+        let sent = call.reader().and_then(messages::begin_of).ok();
+        let Some((id, sent_at)) = sent.filter(|(id, _)| *id != GoalId::default()) else {
+            self.fail(call, "the goal has no id");
+            return None;
+        };
         self.book().send(id, sent_at);
+        Some((id, call))
+    }
+
+    /// Carries a goal to the server, and its result back.
+    async fn carry(&self, id: GoalId, call: raw::Call) {
         let outcome = {
             let execution = self.execute(&id, &call);
             tokio::pin!(execution);
             tokio::select! {
                 outcome = &mut execution => Some(outcome),
-                () = cancelled(&call) => {
-                    // Who has sent it has gone, so it is to give up (A15): as soon as it is accepted, since before that no server there would know it.
+                () = self.given_up(&call) => {
+                    // Nobody hears what becomes of it, so it is to give up (A15): as soon as it is accepted, since before that no server there would know it.
                     let is_accepted = self.book().wish(id);
                     if is_accepted {
-                        self.cancel(&id, Stamp::default()).await;
+                        self.abandon(&id).await;
                     } else {
                         let _ = tokio::time::timeout(PATIENCE, execution).await;
                     }
@@ -275,10 +308,17 @@ impl<C: Carrier> Line<C> {
                 }
             }
         };
-        self.book().sent.remove(&id);
+        let sent = self.book().sent.remove(&id);
         match outcome {
-            None => {}
-            Some(Err(why)) => self.fail(call, &why),
+            None if call.is_cancelled() => {}
+            None => self.fail(call, ENDED),
+            Some(Err(why)) => {
+                self.fail(call, &why);
+                // It may be executed all the same, and nobody would hear what becomes of it.
+                if sent.is_some_and(|goal| goal.is_accepted) {
+                    self.abandon(&id).await;
+                }
+            }
             Some(Ok(response)) => {
                 self.counts.answered(response.len() + call.extents().map(<[u8]>::len).sum::<usize>());
                 if let Err(error) = call.answer(&[&response]) {
@@ -288,7 +328,19 @@ impl<C: Carrier> Line<C> {
         }
     }
 
+    /// Until nobody waits for what becomes of it, or nobody carries that back.
+    async fn given_up(&self, call: &raw::Call) {
+        let mut is_ending = self.is_ending.subscribe();
+        tokio::select! {
+            () = cancelled(call) => {}
+            _ = is_ending.wait_for(|is_ending| *is_ending) => {}
+        }
+    }
+
     async fn execute(&self, id: &GoalId, call: &raw::Call) -> Result<Vec<u8>, String> {
+        if *self.is_ending.borrow() {
+            return Err(ENDED.to_owned());
+        }
         let response = self.goals.ask(messages::goal_out(call.extents(), &self.types.goal)).await?;
         if !messages::is_accepted(&response) {
             let text = "the server there does not accept the goal";
@@ -328,6 +380,13 @@ impl<C: Carrier> Line<C> {
         };
         let line = Arc::clone(line);
         runtime.spawn(async move { line.cancel(&id, stamp).await });
+    }
+
+    /// Has it give up, where a server is left that may execute it.
+    async fn abandon(&self, id: &GoalId) {
+        if self.cancels.is_ready() {
+            self.cancel(id, Stamp::default()).await;
+        }
     }
 
     async fn cancel(&self, id: &GoalId, stamp: Stamp) {
