@@ -211,6 +211,35 @@ async fn what_a_publisher_there_says_as_soon_as_it_is_connected_is_heard() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_publisher_there_says_and_goes_is_heard_at_once_though_the_bridge_is_busy_and_not_when_another_one_comes() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let subscriber = |topic: &str| Subscriber::new(&node, topic, STRING, &reliable(10), SubscriberOptions::default());
+    let heard = subscriber("go").expect("it may subscribe");
+    let busy = ["a", "b", "c", "d"];
+    let _unheard = busy.map(|topic| subscriber(topic).expect("it may subscribe"));
+    until("they are waited for", || ["go"].iter().chain(&busy).all(|topic| robot.state(topic, false) == "waiting"));
+    peer.ty(NAME, "string data\n");
+    // The bridge waits a while in vain for those who subscribe: they ask for more.
+    for topic in busy {
+        peer.write(topic, &format!("rt/{topic}"), NAME, &json!({"reliable": false}));
+    }
+    let first = common::ros2::hex(&text("go"));
+    peer.ask(&json!({"do": "write", "id": "once", "topic": "rt/go", "name": NAME, "first": first}));
+    peer.ask(&json!({"do": "close", "id": "once"}));
+    assert!(next(&heard).to_vec().starts_with(&text("go")));
+    until("nobody publishes it any more", || robot.state("go", false) == "waiting");
+    peer.write("again", "rt/go", NAME, &json!({}));
+    peer.matched("again", 1);
+    peer.publish("again", NAME, &text("stop"));
+    assert!(next(&heard).to_vec().starts_with(&text("stop")));
+    let told = robot.channel("go", false).expect("it is open");
+    assert_eq!((told.messages, told.lost), (2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_asks_for_nothing_that_was_kept_there_has_nobody_get_it_twice_however_deep_he_is() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };

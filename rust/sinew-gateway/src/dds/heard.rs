@@ -37,6 +37,9 @@ struct Coming {
     no_room: Option<String>,
     /// What has come without a landing.
     early: Vec<Come>,
+    /// Likewise, of writers that have gone since.
+    left: Vec<Come>,
+    /// Of both.
     bytes: usize,
     /// There was no room for all of it.
     is_over: bool,
@@ -71,7 +74,8 @@ impl Heard {
         if wanted_whole && coming.is_over {
             return false;
         }
-        for come in std::mem::take(&mut coming.early) {
+        let (left, early) = (std::mem::take(&mut coming.left), std::mem::take(&mut coming.early));
+        for come in left.into_iter().chain(early) {
             match come {
                 Come::Message(message, about) => landing.put(Room::Own(message), &about),
                 Come::Unwanted(message, why) => landing.refuse(message, why),
@@ -85,7 +89,20 @@ impl Heard {
     pub fn leave_out_others(&self) {
         let mut coming = self.coming();
         coming.early.retain(|come| self.is_for_us(come.writer(), come.is_message()));
-        coming.bytes = coming.early.iter().map(Come::bytes).sum();
+        coming.weigh();
+    }
+
+    /// Whether messages have come without a landing whose writers have gone.
+    pub fn has_left(&self) -> bool {
+        self.coming().left.iter().any(Come::is_message)
+    }
+
+    /// Those are put down nowhere: later they would be taken for new ones.
+    pub fn lose_left(&self) {
+        let mut coming = self.coming();
+        let lost = std::mem::take(&mut coming.left).iter().filter(|come| come.is_message()).count() as u64;
+        coming.weigh();
+        self.counts.lose(lost, || format!("who published '{}' has gone before there was somewhere to put what it said", self.name));
     }
 
     /// Whether it may be put down later. Of others it is lost, where it `is_message`.
@@ -105,7 +122,7 @@ impl Heard {
             // SAFETY: the landing is held as long as the room.
             return unsafe { landing.room_for(size) }.map_err(Some);
         }
-        if coming.early.len() >= MOST || coming.bytes.saturating_add(size) > MOST_BYTES {
+        if coming.early.len() + coming.left.len() >= MOST || coming.bytes.saturating_add(size) > MOST_BYTES {
             coming.is_over = true;
             return Err(Some("more messages came than there is room for before it was known who writes them".to_owned()));
         }
@@ -132,6 +149,10 @@ impl Come {
 }
 
 impl Coming {
+    fn weigh(&mut self) {
+        self.bytes = self.left.iter().chain(&self.early).map(Come::bytes).sum();
+    }
+
     fn refuse(&mut self, message: Identity, why: Option<String>) {
         let is_full = self.early.len() > MOST;
         match self.early.last_mut() {
@@ -142,8 +163,22 @@ impl Coming {
     }
 }
 
+impl Drop for Heard {
+    fn drop(&mut self) {
+        self.lose_left();
+    }
+}
+
 impl Listener for Arc<Heard> {
     fn matched(&self, other: Guid, is_matched: bool) {
+        if !is_matched {
+            let mut coming = self.coming();
+            let (left, early) = std::mem::take(&mut coming.early).into_iter().partition(|come| come.writer() == other);
+            coming.early = early;
+            // While it is known what it writes.
+            coming.left.extend(Vec::into_iter(left).filter(|come| self.is_for_us(other, come.is_message())));
+            coming.weigh();
+        }
         self.matched.tell(other, is_matched);
     }
 

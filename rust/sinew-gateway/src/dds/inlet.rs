@@ -153,9 +153,15 @@ impl Inlet {
     /// Where the reader that was there before anybody wrote does for those who do now, it is theirs, and what they have written to it already is heard. Of one that is not reliable DDS itself says no more than that something may come.
     fn land(&self, offers: &[Qos]) -> Result<(), String> {
         for intake in self.intakes.iter().filter(|intake| intake.landing().is_none()) {
-            let of_it: Vec<Qos> = offers.iter().filter(|offer| self.grade(offer) == intake.grade).cloned().collect();
-            if !of_it.is_empty() && self.asked(&of_it) == intake.asked {
-                intake.heard.land(&self.landing(intake.grade, &of_it)?, intake.grade.is_kept());
+            let mut of_it: Vec<Qos> = offers.iter().filter(|offer| self.grade(offer) == intake.grade).cloned().collect();
+            // Who has said something and gone is heard, too, as long as it is new: what he offered was enough for this reader.
+            let has_left = of_it.is_empty() && intake.heard.has_left();
+            if has_left {
+                of_it.push(qos::of_writer(&self.due.offer));
+            }
+            if has_left || !of_it.is_empty() && self.asked(&of_it) == intake.asked {
+                let landing = self.landing(intake.grade, &of_it).inspect_err(|_| intake.heard.lose_left())?;
+                intake.heard.land(&landing, intake.grade.is_kept() && !has_left);
             }
         }
         Ok(())
