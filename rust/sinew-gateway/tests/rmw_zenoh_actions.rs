@@ -6,7 +6,7 @@ mod common;
 use common::actions::{self, CANCELLED, EXECUTING, SUCCEEDED, Sender, Server, WITHOUT_END, ended, fibonacci};
 use common::ros2::Peer;
 use common::zenoh::{Robot, Router};
-use common::{all, until};
+use common::{all, rules, until};
 use serde_json::json;
 use sinew::ErrorKind;
 
@@ -54,6 +54,15 @@ async fn a_goal_is_cancelled_by_a_wish() {
 async fn a_goal_whose_client_has_gone_is_to_give_up() {
     let Across { server, sender, .. } = &Across::new();
     actions::are_cancelled_when_their_client_has_gone(server, sender);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_goal_of_ros_2_whose_action_is_let_out_no_more_is_told_to_be_aborted() {
+    let mut across = Across::new();
+    let Across { sender, there, .. } = &mut across;
+    there.settings.rules = rules(r#"{ "topics": { "base_rule": "both" } }"#);
+    let close = || there.bridge.as_ref().expect("it runs").change(&there.settings);
+    actions::are_aborted_when_closed(sender, close).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

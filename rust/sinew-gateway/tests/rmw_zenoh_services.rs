@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::ros2::Peer;
-use common::services::{client as doubler, number};
+use common::services::{client as doubler, die, lost, number};
 use common::zenoh::{Robot, Router};
-use common::{PATIENCE, all, rules, until};
+use common::{PATIENCE, all, alone, domain_alone, node, rules, until};
 use serde_json::json;
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
@@ -152,6 +152,38 @@ async fn a_call_whose_server_goes_fails() {
     let error = response.await.expect_err("nobody can answer");
     // By the bridge, or, where that had heard first that nobody is there any more, by the domain.
     assert!(matches!(error.kind(), ErrorKind::Failed | ErrorKind::Lost), "{error}");
+}
+
+/// In a process of its own.
+#[test]
+fn process_that_dies_when_it_is_called() {
+    let Some(domain) = domain_alone() else { return };
+    let node = node(&domain, "adder");
+    let _provided = providing(&node, die);
+    std::thread::sleep(PATIENCE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_ros_2_whose_provider_here_dies_is_answered_by_the_next_one_or_counted() {
+    let router = Router::new();
+    let (base, drone) = (Robot::ros2(all(), &router).connected(), Robot::ros2(all(), &router).connected());
+    let (successor, local, user) = (drone.node("successor"), drone.node("local"), base.node("user"));
+    // For whose sake the service stays.
+    let _local = client(&local);
+    let service = client(&user);
+    let call = || {
+        let mut dies = alone("process_that_dies_when_it_is_called", &drone.path());
+        let response = service.start(numbers(&[1, 2]), PATIENCE).expect("it is called");
+        assert!(dies.wait().expect("it is a child").code().is_none(), "it is killed");
+        response
+    };
+    let response = call();
+    let provided = adding(&successor);
+    assert_eq!(number_at(&response.await.expect("it is answered").to_vec(), 0), 3);
+    drop(provided);
+    until("nobody provides it any more", || drone.state("add", true).is_empty() && base.state("add", false) == "waiting");
+    call().await.expect_err("nobody can answer");
+    until("it is counted", || lost(drone.bridge.as_ref(), "add") == 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::actions::{self, EXECUTING, Sender, Server, WITHOUT_END};
 use common::ros2::{Domain, Peer, Robot};
-use common::{PATIENCE, all, until};
+use common::{PATIENCE, all, rules, until};
 use serde_json::json;
 
 /// Two domains with a bridge each: one executes goals, and the other one sends them.
@@ -49,6 +49,15 @@ async fn a_goal_is_cancelled_by_a_wish() {
 async fn a_goal_whose_client_has_gone_is_to_give_up() {
     let Across { server, sender, .. } = &Across::new();
     actions::are_cancelled_when_their_client_has_gone(server, sender);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_goal_of_ros_2_whose_action_is_let_out_no_more_is_told_to_be_aborted() {
+    let mut across = Across::new();
+    let Across { sender, there, .. } = &mut across;
+    there.settings.rules = rules(r#"{ "topics": { "base_rule": "both" } }"#);
+    let close = || there.bridge.as_ref().expect("it runs").change(&there.settings);
+    actions::are_aborted_when_closed(sender, close).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot};
-use common::services::{adder, adds_a_thousand_times, asked, client, number, provider, value};
-use common::{IMAGE, PATIENCE, all, image, rules, until};
+use common::services::{adder, adds_a_thousand_times, asked, client, die, lost, number, provider, value};
+use common::{IMAGE, PATIENCE, all, alone, domain_alone, image, node, rules, until};
 use serde_json::json;
 use sinew::raw::{Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
@@ -91,6 +91,38 @@ async fn a_call_whose_server_goes_fails() {
     drone.stop().await;
     let error = response.await.expect_err("nobody can answer");
     assert_eq!(error.kind(), ErrorKind::Lost, "{error}");
+}
+
+/// In a process of its own.
+#[test]
+fn process_that_dies_when_it_is_called() {
+    let Some(domain) = domain_alone() else { return };
+    let node = node(&domain, "calculator");
+    let _provided = provider(&node, die);
+    std::thread::sleep(PATIENCE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_ros_2_whose_provider_here_dies_is_answered_by_the_next_one_or_counted() {
+    let domain = Domain::new();
+    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (calculator, local, user) = (drone.node("successor"), drone.node("local"), base.node("user"));
+    // For whose sake the service stays.
+    let _local = client(&local);
+    let service = client(&user);
+    let call = || {
+        let mut dies = alone("process_that_dies_when_it_is_called", &drone.path());
+        let response = service.start(number(4), PATIENCE).expect("it is called");
+        assert!(dies.wait().expect("it is a child").code().is_none(), "it is killed");
+        response
+    };
+    let response = call();
+    let provided = doubling(&calculator);
+    assert_eq!(value(&response.await.expect("it is answered").to_vec()), 8);
+    drop(provided);
+    until("nobody provides it any more", || drone.channel("double", true).is_none() && base.state("double", false) == "waiting");
+    call().await.expect_err("nobody can answer");
+    until("it is counted", || lost(drone.bridge.as_ref(), "double") == 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -47,7 +47,7 @@ const MOST_PAST: usize = 4096;
 /// Between two tries to open what could not be opened.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// What has not gone then of what was published here by who has gone is given up.
+/// What has not gone then of what was published here by who has gone is given up, and so are calls whose provider here has gone, and no other one has come.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Between two looks whether it has.
@@ -107,7 +107,7 @@ pub struct Exchange {
     /// None: the network cannot tell.
     _catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
-    /// Topics that nobody here publishes any more, since when: what was published goes first.
+    /// Topics and services that nobody here has any more, since when: what was published goes first, and what was called may be answered by the next one.
     leaving: BTreeMap<Key, Instant>,
     /// What was counted of channels that were closed.
     past: BTreeMap<Key, Counted>,
@@ -182,7 +182,7 @@ impl Exchange {
                 self.follow();
             }
             Event::Look(key) => {
-                // Of a topic that nobody publishes there is nothing to be opened.
+                // Of what nobody has there is nothing to be opened.
                 if let Some((_, Ok(channel))) = self.channels.get_mut(&key).filter(|_| !self.leaving.contains_key(&key)) {
                     look(channel.as_mut(), &mut self.again);
                 }
@@ -239,7 +239,7 @@ impl Exchange {
         }
     }
 
-    /// Opens what is to be open, and closes the rest: a topic that nobody here publishes any more when all that was published has gone.
+    /// Opens what is to be open, and closes the rest: what nobody here has any more when all that was published has gone, and all that was called is answered.
     fn follow(&mut self) {
         let Some(network) = &mut self.network else { return };
         network.follow(self.domain.local());
@@ -373,10 +373,10 @@ fn soon() -> Instant {
     Instant::now() + PAUSE
 }
 
-/// Whether it is a topic of the domain that nobody publishes any more.
+/// Whether it is what nobody in the domain has any more.
 fn is_gone(local: &Local, (kind, name, way): &Key) -> bool {
     let had = || local.channels.get(&(*kind, name.clone())).and_then(|channel| channel.had.as_ref());
-    (*kind, *way) == (Kind::Topic, Way::Out) && had().is_none()
+    *way == Way::Out && had().is_none()
 }
 
 /// What did not go is counted, too.

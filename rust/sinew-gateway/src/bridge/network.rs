@@ -77,7 +77,7 @@ pub trait Channel: Send {
         false
     }
 
-    /// Whether all has gone that was published of a topic that nobody here publishes any more, since then.
+    /// Whether all has gone that was published of a topic, or all is answered that was called of a service, that nobody here has any more, since then.
     fn has_gone(&self, _since: Instant) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! A service of the domain that is called from DDS.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sinew::Ghost;
 use sinew::raw::{Client, ClientOptions};
@@ -10,7 +10,7 @@ use super::network::Place;
 use super::replier::{self, MOST, Replier};
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
-use crate::ros2::calls::{Asked, Caller, Tasks};
+use crate::ros2::calls::{Asked, CLOSED, Caller, Ending, Tasks};
 
 /// Calls that take longer are given up, since nobody tells when the caller has lost interest.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -19,6 +19,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 pub struct Served {
     // First, so that no calls come any more.
     _replier: Replier,
+    tasks: Tasks,
     counts: Arc<Counts>,
     place: Place,
     key: Key,
@@ -28,6 +29,7 @@ pub struct Served {
 struct Calls {
     client: Client,
     counts: Arc<Counts>,
+    ending: Arc<Ending>,
 }
 
 impl Served {
@@ -37,14 +39,22 @@ impl Served {
         let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(&place.node, &key.1, &due.signature, &due.response, &options).map_err(|why| why.to_string())?;
         let (counts, tasks) = (Arc::<Counts>::default(), Tasks::new(&place.runtime, MOST));
-        let calls = Arc::new(Calls { client, counts: Arc::clone(&counts) });
+        let calls = Arc::new(Calls { client, counts: Arc::clone(&counts), ending: tasks.ending() });
         let answer = move |asked| Arc::clone(&calls).answer(asked);
         let replier = Replier::open(place, key, (&key.1, [&request, &response]), &counts, &tasks, look, answer)?;
-        Ok(Served { _replier: replier, counts, place: place.clone(), key: key.clone() })
+        Ok(Served { _replier: replier, tasks, counts, place: place.clone(), key: key.clone() })
     }
 }
 
 impl Channel for Served {
+    fn has_gone(&self, _since: Instant) -> bool {
+        self.tasks.have_ended()
+    }
+
+    fn give_up(&mut self) {
+        self.tasks.give_up();
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         Some((State::Open, self.counts.told()))
     }
@@ -58,6 +68,14 @@ impl Drop for Served {
 
 impl Calls {
     async fn answer(self: Arc<Calls>, Asked { request, by }: Asked<replier::Caller>) {
+        tokio::select! {
+            biased;
+            () = self.carry(request, &by) => {}
+            () = self.ending.begun() => by.refuse(CLOSED),
+        }
+    }
+
+    async fn carry(&self, request: Vec<u8>, by: &replier::Caller) {
         let size = request.len();
         let answered = match self.client.start(request, Some(LONGEST)) {
             Ok(response) => response.await,

@@ -1,18 +1,21 @@
 //! Calls of services of ROS 2, whatever carries them there.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sinew::raw::{self, Provider, ProviderOptions};
 use sinew::{Ghost, Node};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::bridge::{Due, Key};
+use crate::bridge::{AGAIN, Due, Key};
 use crate::channels::State;
 
 /// How often it is looked whether somebody still waits for an answer.
 const LOOK: Duration = Duration::from_millis(100);
+/// Within which what is under way ends when it is to: longer, no other topic or service is to wait for that.
+const LAST: Duration = Duration::from_secs(1);
 
 /// What was asked.
 pub struct Asked<By> {
@@ -31,12 +34,38 @@ pub trait Caller: Clone + Send + Sync + 'static {
     fn refuse(&self, why: &str);
 }
 
+/// What tells those who work at something that it is about to go.
+#[derive(Default)]
+pub struct Ending(watch::Sender<bool>);
+
+impl Ending {
+    /// It is. Blocks until this is so that they have ended, for a moment at most.
+    pub fn begin(&self, have_ended: impl Fn() -> bool) {
+        self.0.send_replace(true);
+        let until = Instant::now() + LAST;
+        while !have_ended() && Instant::now() < until {
+            std::thread::sleep(AGAIN);
+        }
+    }
+
+    /// Whether it is.
+    pub fn has_begun(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Until it is.
+    pub async fn begun(&self) {
+        let _ = self.0.subscribe().wait_for(|has_begun| *has_begun).await;
+    }
+}
+
 /// Calls that are under way, until nobody has this.
 #[derive(Clone)]
 pub struct Tasks {
     runtime: Handle,
     most: usize,
     all: Arc<Mutex<JoinSet<()>>>,
+    ending: Arc<Ending>,
 }
 
 /// For one more of them.
@@ -48,13 +77,34 @@ pub struct Room<'a> {
 impl Tasks {
     /// None so far, and so many at a time.
     pub fn new(runtime: &Handle, most: usize) -> Tasks {
-        Tasks { runtime: runtime.clone(), most, all: Arc::default() }
+        Tasks { runtime: runtime.clone(), most, all: Arc::default(), ending: Arc::default() }
+    }
+
+    /// What tells them that they are to end.
+    pub fn ending(&self) -> Arc<Ending> {
+        Arc::clone(&self.ending)
+    }
+
+    /// Whoever waits for an answer is told, where that can be told, that there will be none. Blocks for a moment.
+    pub fn give_up(&self) {
+        self.ending.begin(|| self.have_ended());
+    }
+
+    /// Whether none is under way.
+    pub fn have_ended(&self) -> bool {
+        self.ended().is_empty()
+    }
+
+    /// Without those that have.
+    fn ended(&self) -> MutexGuard<'_, JoinSet<()>> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        while all.try_join_next().is_some() {}
+        all
     }
 
     /// Where a call can be worked at. Fails with a sentence.
     pub fn room(&self) -> Result<Room<'_>, String> {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        while all.try_join_next().is_some() {}
+        let all = self.ended();
         if all.len() >= self.most {
             return Err(format!("{} others are under way, which are the most", self.most));
         }
@@ -68,6 +118,9 @@ impl Room<'_> {
         self.all.spawn_on(task, self.runtime);
     }
 }
+
+/// Why a call is not answered that is under way when its service is closed.
+pub const CLOSED: &str = "nobody provides it here any more, or it does not go over any more";
 
 /// As a service of the domain is provided that is one of ROS 2: whether a call was executed when the server is lost nobody knows, so it is not made a second time.
 pub fn provided(node: &Node, key: &Key, due: &Due, on_call: impl FnMut(raw::Call) + Send + 'static) -> sinew::Result<Provider> {

@@ -26,6 +26,7 @@ pub const WITHOUT_END: i32 = 1000;
 pub const EXECUTING: u8 = 2;
 pub const SUCCEEDED: u8 = 4;
 pub const CANCELLED: u8 = 5;
+pub const ABORTED: u8 = 6;
 pub const REJECTED: u8 = 7;
 
 fn stream(signature: &str, value: &Json) -> Vec<u8> {
@@ -309,6 +310,14 @@ pub fn are_cancelled_when_their_client_has_gone(server: &Server, sender: &Sender
     sender.stands(&[EXECUTING]);
     drop(response);
     until("it is cancelled", || server.states() == [CANCELLED]);
+}
+
+/// When what goes over does not any more.
+pub async fn are_aborted_when_closed(sender: &Sender, close: impl FnOnce()) {
+    let response = sender.send(1, WITHOUT_END);
+    sender.stands(&[EXECUTING]);
+    close();
+    assert_eq!(ended(response).await.state, ABORTED);
 }
 
 /// A program of ROS 2 executes them, one that knows the request "execute".

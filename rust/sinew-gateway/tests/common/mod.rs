@@ -23,6 +23,7 @@ pub mod zenoh;
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
@@ -220,6 +221,18 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// The next message.
 pub fn next(subscriber: &Subscriber) -> Frame {
     subscriber.take(PATIENCE).expect("it can be taken").expect("it comes in time")
+}
+
+/// That of the domain in which a test runs alone, where it does ([`alone`]).
+pub fn domain_alone() -> Option<String> {
+    std::env::var("SINEW_TEST_ALONE_IN").ok()
+}
+
+/// A process in which this test runs alone, until it is killed.
+pub fn alone(test: &str, domain: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("this test is a program"));
+    command.args(["--exact", test]).env("SINEW_TEST_ALONE_IN", domain).stdout(Stdio::null());
+    command.spawn().expect("it was built")
 }
 
 /// The manager of the domain with this socket vanishes. The next one is started by those who need it.

@@ -2,6 +2,7 @@
 
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
+use sinew_gateway::bridge::Bridge;
 
 use super::{PATIENCE, until};
 
@@ -44,6 +45,17 @@ pub fn is_cancelled_when_nobody_waits(calculator: &Node, user: &Node) {
     assert!(!call.is_cancelled());
     drop(response);
     until("it is cancelled", || call.is_cancelled());
+}
+
+/// Whoever is called dies.
+pub fn die(_: Call) {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+}
+
+/// Calls of a service of this domain that came from elsewhere and were not answered, also when it is not provided any more.
+pub fn lost(bridge: Option<&Bridge>, service: &str) -> u64 {
+    let channels = bridge.map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
+    channels.iter().filter(|channel| channel.name == service && channel.outgoing).map(|channel| channel.lost).sum()
 }
 
 pub fn asked(call: &Call) -> u32 {

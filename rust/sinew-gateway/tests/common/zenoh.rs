@@ -112,7 +112,11 @@ impl Robot {
     }
 
     pub fn node(&self, name: &str) -> Node {
-        node(self.folder.path().join("domain").to_str().expect("a path is a text"), name)
+        node(&self.path(), name)
+    }
+
+    pub fn path(&self) -> String {
+        self.folder.path().join("domain").to_str().expect("a path is a text").to_owned()
     }
 
     pub fn is_connected(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Goals that come from ROS 2, and are executed in the domain.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use futures_util::future::join_all;
 use sinew::raw::{Client, ClientOptions, Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
@@ -14,7 +15,7 @@ use super::part::{Part, part_of, services_of};
 use super::types::ActionTypes;
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
-use crate::ros2::calls::{Asked, Caller, Tasks};
+use crate::ros2::calls::{Asked, CLOSED, Caller, Ending, Tasks};
 
 const STATUS: &str = "sinew/ActionStatus{goals:sinew/GoalStatus{id:uint8[16];accepted_at:int64;state:sinew/GoalState(uint8);}[];}";
 /// Of a wish to cancel.
@@ -35,6 +36,7 @@ pub struct Executed<C: Carrier> {
     repliers: Vec<C::Replier>,
     _statuses: Subscriber,
     executing: Arc<Executing<C::Caller>>,
+    tasks: Tasks,
     carrier: C,
     key: Key,
 }
@@ -47,6 +49,7 @@ struct Executing<By> {
     types: ActionTypes,
     goals: Mutex<Goals<By>>,
     counts: Arc<Counts>,
+    ending: Arc<Ending>,
 }
 
 impl<C: Carrier> Executed<C> {
@@ -61,30 +64,31 @@ impl<C: Carrier> Executed<C> {
         let options = PublisherOptions { ghost: Ghost::Carrier, ..PublisherOptions::default() };
         let wishes = Publisher::new(node, &part_of(action, "cancel"), CANCEL, &kept(WISHES), options).map_err(failed)?;
         let counts = Arc::<Counts>::default();
-        let goals = Mutex::default();
-        let executing = Arc::new(Executing { action: action.to_owned(), client, wishes, types, goals, counts });
+        let (goals, tasks) = (Mutex::default(), Tasks::new(carrier.runtime(), MOST));
+        let ending = tasks.ending();
+        let executing = Arc::new(Executing { action: action.to_owned(), client, wishes, types, goals, counts, ending });
         let (seeing, options) = (Arc::clone(&executing), SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() });
         let see = move |frame: Frame| seeing.see(&frame);
         let statuses = Subscriber::with_callback(node, &part_of(action, "status"), STATUS, &kept(1), options, see).map_err(failed)?;
 
         let carrier = carrier.clone();
-        let mut executed = Executed { repliers: Vec::new(), _statuses: statuses, executing, carrier, key: key.clone() };
+        let mut executed = Executed { repliers: Vec::new(), _statuses: statuses, executing, tasks, carrier, key: key.clone() };
         executed.answer(action, look)?;
         Ok(executed)
     }
 
     fn answer(&mut self, action: &str, look: Look) -> Result<(), String> {
         let Executing { types, counts, .. } = &*self.executing;
-        let (carrier, key, tasks) = (&self.carrier, &self.key, Tasks::new(self.carrier.runtime(), MOST));
+        let (carrier, key, tasks) = (&self.carrier, &self.key, &self.tasks);
         let [on_goal, on_result, on_cancel] = [(); 3].map(|()| Arc::clone(&self.executing));
         let named = services_of(action);
         let [goals, results, cancels] = types.services(&named);
         let on_goal = move |asked| Arc::clone(&on_goal).send_goal(asked);
-        self.repliers.push(carrier.replier(key, goals, counts, &tasks, Arc::clone(&look), on_goal)?);
+        self.repliers.push(carrier.replier(key, goals, counts, tasks, Arc::clone(&look), on_goal)?);
         let on_result = move |asked| Arc::clone(&on_result).get_result(asked);
-        self.repliers.push(carrier.replier(key, results, counts, &tasks, Arc::clone(&look), on_result)?);
+        self.repliers.push(carrier.replier(key, results, counts, tasks, Arc::clone(&look), on_result)?);
         let on_cancel = move |asked| Arc::clone(&on_cancel).cancel_goal(asked);
-        self.repliers.push(carrier.replier(key, cancels, counts, &tasks, look, on_cancel)?);
+        self.repliers.push(carrier.replier(key, cancels, counts, tasks, look, on_cancel)?);
         Ok(())
     }
 }
@@ -95,6 +99,14 @@ pub fn kept(depth: u32) -> Qos {
 }
 
 impl<C: Carrier> Channel for Executed<C> {
+    fn has_gone(&self, _since: Instant) -> bool {
+        self.tasks.have_ended()
+    }
+
+    fn give_up(&mut self) {
+        self.tasks.give_up();
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         Some((State::Open, self.executing.counts.told()))
     }
@@ -135,15 +147,16 @@ impl<By: Caller> Executing<By> {
             log::info!("a goal of '{}' is not accepted: it was sent before, has no id, or is one too many", self.action);
             return self.tell(&by, &messages::accepted(false, Stamp::default())).await;
         };
-        let mut ending = match self.client.start(request, None) {
-            Ok(ending) => ending,
+        let mut response = match self.client.start(request, None) {
+            Ok(response) => response,
             Err(why) => return self.reject(&id, &by, &why.to_string()).await,
         };
         // Its server tells that it is accepted before it answers, but what it tells may be lost.
         let (accepted_at, early) = tokio::select! {
             biased;
             at = accepted => (at.ok(), None),
-            answer = &mut ending => (None, Some(answer)),
+            answer = &mut response => (None, Some(answer)),
+            () = self.ending.begun() => return self.reject(&id, &by, CLOSED).await,
         };
         if let Some(why) = early.as_ref().and_then(|answer| why_rejected(answer, &self.types)) {
             return self.reject(&id, &by, &why).await;
@@ -152,8 +165,12 @@ impl<By: Caller> Executing<By> {
         let stamp = clock.stamp(accepted_at.unwrap_or(clock.monotonic()));
         self.tell(&by, &messages::accepted(true, stamp)).await;
         let answer = match early {
-            Some(answer) => answer,
-            None => ending.await,
+            Some(answer) => answer.map_err(|why| why.to_string()),
+            None => tokio::select! {
+                biased;
+                answer = response => answer.map_err(|why| why.to_string()),
+                () = self.ending.begun() => Err(CLOSED.to_owned()),
+            },
         };
         self.end(id, size, answer).await;
     }
@@ -165,11 +182,10 @@ impl<By: Caller> Executing<By> {
     }
 
     /// Tells those who have asked what it has ended with.
-    async fn end(&self, id: GoalId, size: usize, answer: sinew::Result<Frame>) {
-        let told = match &answer {
-            Ok(frame) => frame.reader().and_then(|reader| messages::result_out(reader, &self.types.result)).map_err(|why| why.to_string()),
-            Err(why) => Err(why.to_string()),
-        };
+    async fn end(&self, id: GoalId, size: usize, answer: Result<Frame, String>) {
+        let told = answer.and_then(|frame| {
+            frame.reader().and_then(|reader| messages::result_out(reader, &self.types.result)).map_err(|why| why.to_string())
+        });
         let result = told.unwrap_or_else(|why| {
             log::warn!("a goal of '{}' has no result: {why}", self.action);
             self.without_result(state::ABORTED)

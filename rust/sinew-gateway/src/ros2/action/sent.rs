@@ -2,12 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sinew::raw::{self, Frame, Provider, Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Ghost, Qos};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 
 use super::carrier::{Carrier, Requester};
 use super::clock::{Clock, Stamp};
@@ -16,14 +15,12 @@ use super::feedbacks::Feedbacks;
 use super::messages::{self, GoalId, state};
 use super::part::{Part, part_of, services_of};
 use super::types::ActionTypes;
-use crate::bridge::{AGAIN, Channel, Due, Key, Look};
+use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
-use crate::ros2::calls::{self, cancelled};
+use crate::ros2::calls::{self, Ending, cancelled};
 
 /// Within which a server answers a wish to cancel.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Within which goals that nobody carries any more are cancelled: longer, no other topic is to wait for that.
-const LAST: Duration = Duration::from_secs(1);
 /// Why a goal fails.
 const ENDED: &str = "the bridge carries no goals there any more";
 /// Within which feedback that has come is told, so that the result may follow it.
@@ -58,8 +55,8 @@ struct Line<C: Carrier> {
     feedbacks: Arc<Feedbacks>,
     counts: Arc<Counts>,
     book: Mutex<Book>,
-    /// Whether it is about to go, so that all goals are to give up.
-    is_ending: watch::Sender<bool>,
+    /// All goals are to give up.
+    ending: Ending,
 }
 
 /// What is known of goals and wishes. A wish may come before its goal (A13), and before the goal is accepted, when no server there would know it.
@@ -160,7 +157,7 @@ impl<C: Carrier> Sent<C> {
             feedbacks: self.carrier.feedbacks().of(&self.action),
             counts: Arc::clone(&self.counts),
             book: Mutex::default(),
-            is_ending: watch::Sender::new(false),
+            ending: Ending::default(),
         })
     }
 
@@ -270,11 +267,7 @@ impl<C: Carrier> Line<C> {
 
     /// All goals are to give up. Blocks until servers have heard of that, for a moment at most.
     fn end(&self) {
-        self.is_ending.send_replace(true);
-        let until = Instant::now() + LAST;
-        while !self.book().sent.is_empty() && Instant::now() < until {
-            std::thread::sleep(AGAIN);
-        }
+        self.ending.begin(|| self.book().sent.is_empty());
         self.all().iter().for_each(|requester| requester.give_up());
     }
 
@@ -330,15 +323,14 @@ impl<C: Carrier> Line<C> {
 
     /// Until nobody waits for what becomes of it, or nobody carries that back.
     async fn given_up(&self, call: &raw::Call) {
-        let mut is_ending = self.is_ending.subscribe();
         tokio::select! {
             () = cancelled(call) => {}
-            _ = is_ending.wait_for(|is_ending| *is_ending) => {}
+            () = self.ending.begun() => {}
         }
     }
 
     async fn execute(&self, id: &GoalId, call: &raw::Call) -> Result<Vec<u8>, String> {
-        if *self.is_ending.borrow() {
+        if self.ending.has_begun() {
             return Err(ENDED.to_owned());
         }
         let response = self.goals.ask(messages::goal_out(call.extents(), &self.types.goal)).await?;
