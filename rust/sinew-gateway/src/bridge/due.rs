@@ -38,16 +38,21 @@ pub struct Due {
 }
 
 impl Due {
-    /// Whether the same is due now, but for how many messages are kept. All of them are neither before nor now.
+    /// The same, whatever number the topic has.
+    pub fn on(&self, topic: Id) -> Due {
+        Due { topic, ..self.clone() }
+    }
+
+    /// Whether the same is due now, but for the number of the topic, and for how many messages are kept. All of them are neither before nor now.
     pub fn differs_in_depth_alone(&self, now: &Due) -> bool {
         let depth = now.offer.depth;
-        let same = Due { offer: Offer { depth, ..self.offer.clone() }, ..self.clone() };
+        let same = Due { offer: Offer { depth, ..self.offer.clone() }, ..self.on(now.topic) };
         same == *now && depth > 0 && self.offer.depth > 0
     }
 
     /// Of what is wanted, so much that it does for what is wanted now, too; and whether that takes more than it did so far. None: something else is due.
     pub fn doing_for(&self, now: &Due) -> Option<(Due, bool)> {
-        if (Due { offer: now.offer.clone(), kept: now.kept, ..self.clone() }) != *now {
+        if (Due { offer: now.offer.clone(), kept: now.kept, ..self.on(now.topic) }) != *now {
             return None;
         }
         let (before, offer) = (&self.offer, &now.offer);

@@ -143,7 +143,8 @@ impl Exchange {
     /// Until the end.
     pub fn run(mut self, heard: &Receiver<Event>) {
         loop {
-            let due = self.teller.due();
+            let now = Instant::now();
+            let due = self.domain.returns().map_or(Duration::MAX, |at| at.saturating_duration_since(now)).min(self.teller.due());
             let mut next = heard.recv_timeout(if self.leaving.is_empty() { due } else { due.min(LOOK) });
             while let Ok(event) = next {
                 if self.ear.is_ending() {
@@ -152,6 +153,11 @@ impl Exchange {
                 }
                 self.act(event);
                 next = heard.try_recv().map_err(|_| RecvTimeoutError::Timeout);
+            }
+            if self.domain.returns().is_some_and(|at| Instant::now() >= at) {
+                self.act(Event::Domain);
+                // What was too late for the manager is known by then.
+                self.again.get_or_insert_with(soon);
             }
             if self.again.take_if(|again| Instant::now() >= *again).is_some() {
                 self.follow();
@@ -251,7 +257,11 @@ impl Exchange {
         let (local, past, leaving, ear) = (self.domain.local(), &mut self.past, &mut self.leaving, &self.ear);
         let may_go = |(kind, name, _): &Key| self.rules.decide(*kind, name, network.tag()).symbol.lets_out();
         self.channels.retain(|key, (before, open)| {
-            let stays = due.get(key).is_some_and(|now| now == before || open.as_mut().is_ok_and(|channel| channel.renew(now)));
+            let stays = due.get(key).is_some_and(|now| {
+                let is_on_its_topic = open.as_ref().ok().and_then(|channel| channel.is_on_its_topic());
+                is_on_its_topic.unwrap_or(now.topic == before.topic)
+                    && (*now == before.on(now.topic) || open.as_mut().is_ok_and(|channel| channel.renew(now)))
+            });
             if let Some(now) = due.get(key).filter(|_| stays) {
                 *before = now.clone();
                 if leaving.remove(key).is_some() {

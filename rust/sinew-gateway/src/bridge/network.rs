@@ -72,6 +72,11 @@ pub trait Channel: Send {
     /// The connection with the network has come again.
     fn reconnected(&self) {}
 
+    /// Whether all that it has in the domain is still on its topic there, which another manager has given another number. None: it does not know, and a topic of another number is another one.
+    fn is_on_its_topic(&self) -> Option<bool> {
+        None
+    }
+
     /// Goes on as it is, where that is as good as what is due now. False: it is closed, and opened anew.
     fn renew(&mut self, _due: &Due) -> bool {
         false

@@ -92,6 +92,11 @@ impl Source {
         lock(&self.taking)
     }
 
+    /// Whether it is on its topic, which may be gone.
+    pub fn is_on_its_topic(&self) -> bool {
+        !self.subscriber.statistics().detached
+    }
+
     /// Messages that were lost before they were taken.
     pub fn missed(&self) -> u64 {
         let told = self.subscriber.statistics();

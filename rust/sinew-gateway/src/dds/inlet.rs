@@ -250,6 +250,11 @@ impl Inlet {
         }
     }
 
+    /// Of all, also of those whose place others take.
+    fn landings(&self) -> impl Iterator<Item = &Arc<Landing>> {
+        self.intakes.iter().chain(self.before.iter().map(|(intake, _)| intake)).filter_map(Intake::landing)
+    }
+
     fn readers(&self) -> impl Iterator<Item = Guid> {
         self.intakes.iter().map(|intake| intake.reader.guid())
     }
@@ -273,9 +278,12 @@ impl Channel for Inlet {
         note(&mut self.refused, refused);
     }
 
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(self.landings().all(|landing| !landing.publisher.statistics().detached))
+    }
+
     fn give_up(&mut self) {
-        let before = self.before.iter().map(|(intake, _)| intake);
-        self.intakes.iter().chain(before).filter_map(Intake::landing).for_each(|landing| landing.give_up());
+        self.landings().for_each(|landing| landing.give_up());
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {

@@ -122,6 +122,10 @@ impl Channel for Outlet {
         }
     }
 
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(self.flow.as_ref().is_none_or(|flow| flow.source.is_on_its_topic()))
+    }
+
     fn has_gone(&self, since: Instant) -> bool {
         self.flow.as_ref().is_none_or(|flow| flow.source.has_taken_all(since) && self.writer.is_acknowledged())
     }

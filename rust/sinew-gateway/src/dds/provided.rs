@@ -86,6 +86,10 @@ impl Channel for Provided {
         note(&mut self.refused, refused);
     }
 
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(self.provider.as_ref().is_none_or(|provider| !provider.statistics().detached))
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         Some((calls::state(self.provider.is_some(), self.refused.as_ref()), self.counts.told()))
     }

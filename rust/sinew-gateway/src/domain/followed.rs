@@ -1,10 +1,14 @@
 //! The domain, as its manager tells of it.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use sinew::{DomainState, DomainUpdate, DomainWatch, Node};
 
 use super::{Local, Looking};
+
+/// Within which nodes whose manager has died come back to the next one, and ghosts, a second later (W84).
+const RETURN: Duration = Duration::from_secs(3);
 
 /// Followed by one thread.
 #[derive(Default)]
@@ -12,6 +16,8 @@ pub struct Followed {
     updates: Arc<Mutex<Vec<DomainUpdate>>>,
     state: DomainState,
     is_complete: bool,
+    /// Of a bridge, whose manager has died: until then it is as it was, so that nothing is closed for want of who is about to come back.
+    returns: Option<Instant>,
     local: Arc<Local>,
     looking: Looking,
 }
@@ -33,17 +39,25 @@ impl Followed {
         &self.local
     }
 
+    /// When nodes have come back whose manager has died, so that it is to be looked at again.
+    pub fn returns(&self) -> Option<Instant> {
+        self.returns
+    }
+
     /// Takes the news. Whether something is wanted or had that was not, or the other way round.
     pub fn look(&mut self) -> bool {
         let updates = std::mem::take(&mut *self.updates.lock().unwrap_or_else(PoisonError::into_inner));
         for update in updates {
             if update.anew {
+                let had_manager = self.is_complete || self.returns.is_some();
+                self.returns = (had_manager && self.looking == Looking::Bridge).then(|| Instant::now() + RETURN);
                 self.is_complete = false;
             }
             self.is_complete |= update.complete;
             self.state.apply(update);
         }
-        if !self.is_complete {
+        self.returns.take_if(|returns| Instant::now() >= *returns);
+        if !self.is_complete || self.returns.is_some() {
             return false;
         }
         let local = Local::of(&self.state, &self.looking);

@@ -34,7 +34,7 @@ const ENDED_GOAL: u8 = 3;
 pub struct Executed<C: Carrier> {
     // First, so that nothing is asked any more.
     repliers: Vec<C::Replier>,
-    _statuses: Subscriber,
+    statuses: Subscriber,
     executing: Arc<Executing<C::Caller>>,
     tasks: Tasks,
     carrier: C,
@@ -72,7 +72,7 @@ impl<C: Carrier> Executed<C> {
         let statuses = Subscriber::with_callback(node, &part_of(action, "status"), STATUS, &kept(1), options, see).map_err(failed)?;
 
         let carrier = carrier.clone();
-        let mut executed = Executed { repliers: Vec::new(), _statuses: statuses, executing, tasks, carrier, key: key.clone() };
+        let mut executed = Executed { repliers: Vec::new(), statuses, executing, tasks, carrier, key: key.clone() };
         executed.answer(action, look)?;
         Ok(executed)
     }
@@ -99,6 +99,11 @@ pub fn kept(depth: u32) -> Qos {
 }
 
 impl<C: Carrier> Channel for Executed<C> {
+    fn is_on_its_topic(&self) -> Option<bool> {
+        let Executing { client, wishes, .. } = &*self.executing;
+        Some(!(client.statistics().detached || wishes.statistics().detached || self.statuses.statistics().detached))
+    }
+
     fn has_gone(&self, _since: Instant) -> bool {
         self.tasks.have_ended()
     }

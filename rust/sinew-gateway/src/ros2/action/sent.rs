@@ -240,6 +240,11 @@ impl<C: Carrier> Channel for Sent<C> {
         }
     }
 
+    /// Where wishes are not, they are listened to anew.
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(self.provider.as_ref().is_none_or(|provider| !provider.statistics().detached))
+    }
+
     fn give_up(&mut self) {
         self.end_line();
     }

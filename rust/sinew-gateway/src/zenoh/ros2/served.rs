@@ -21,7 +21,7 @@ pub struct Served {
     // First, so that no calls come any more.
     _replier: Replier,
     tasks: Tasks,
-    counts: Arc<Counts>,
+    calls: Arc<Calls>,
     place: Place,
     key: Key,
 }
@@ -41,12 +41,17 @@ impl Served {
         let client = Client::new(&place.zenoh.node, &key.1, &due.signature, &due.response, &options).map_err(|why| why.to_string())?;
         let (counts, tasks) = (Arc::<Counts>::default(), Tasks::new(&place.zenoh.runtime, MOST));
         let calls = Arc::new(Calls { client, counts: Arc::clone(&counts), ending: tasks.ending() });
-        let replier = Replier::open(place, key, (&key.1, &ty), &counts, &tasks, move |asked| Arc::clone(&calls).answer(asked))?;
-        Ok(Served { _replier: replier, tasks, counts, place: place.clone(), key: key.clone() })
+        let called = Arc::clone(&calls);
+        let replier = Replier::open(place, key, (&key.1, &ty), &counts, &tasks, move |asked| Arc::clone(&called).answer(asked))?;
+        Ok(Served { _replier: replier, tasks, calls, place: place.clone(), key: key.clone() })
     }
 }
 
 impl Channel for Served {
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(!self.calls.client.statistics().detached)
+    }
+
     fn has_gone(&self, _since: Instant) -> bool {
         self.tasks.have_ended()
     }
@@ -56,7 +61,7 @@ impl Channel for Served {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        Some((State::Open, self.counts.told()))
+        Some((State::Open, self.calls.counts.told()))
     }
 }
 
