@@ -20,8 +20,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
-#include <system_error>
-#include <utility>
 
 #include "os/call.hpp"
 #include "os/clock.hpp"
