@@ -80,11 +80,7 @@ pub fn due(local: &Local, rules: &Rules, tag: &str) -> BTreeMap<Key, Due> {
                 topic: channel.topic,
                 signature: channel.signature.clone(),
                 response: channel.response.clone(),
-                offer: match way {
-                    // What goes there is of one publisher, that keeps what all of them do.
-                    Way::Out if *kind == Kind::Topic && offer.transient_local => Offer { depth: channel.kept, ..offer.clone() },
-                    _ => offer.clone(),
-                },
+                offer: offer.clone(),
                 kept: if way == Way::In { channel.wanted_kept } else { None },
                 traffic: decision.traffic.clone(),
             };

@@ -48,8 +48,6 @@ pub struct LocalChannel {
     pub wanted_kept: Option<u32>,
     /// What may be said of each of its publishers, and as many messages as all of them together keep for those who come late; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
-    /// Messages that all of its publishers together keep, at most as many as a domain does for one; 0: somebody keeps all.
-    pub kept: u32,
     /// The same, where what others have brought counts, too, and may be sent onward (G38); of a service, and for a bridge, as `had`.
     pub brought: Option<Offer>,
     /// The names of the nodes that want it, in their order, each once.
@@ -95,7 +93,6 @@ impl Local {
                     wanted: present(publishers),
                     wanted_kept: None,
                     had: present(subscribers),
-                    kept: 0,
                     brought: present(subscribers),
                     wanters: owners(state, publishers),
                     havers: owners(state, subscribers),
@@ -109,7 +106,6 @@ impl Local {
                     wanted: asked(subscribers),
                     wanted_kept: subscribers.iter().filter(|end| end.transient_local).map(|end| end.depth).reduce(deeper),
                     had: offered(publishers),
-                    kept: kept(publishers),
                     brought: offered(&[publishers.as_slice(), carriers].concat()),
                     wanters: owners(state, subscribers),
                     havers: owners(state, publishers),
