@@ -110,7 +110,6 @@ fn conversation(bytes: &[u8]) {
         wanted: Some(Offer::default()),
         wanted_kept: None,
         had: Some(Offer::default()),
-        kept: 1,
         brought: Some(Offer::default()),
         wanters: Vec::new(),
         havers: Vec::new(),
