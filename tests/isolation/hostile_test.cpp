@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <iostream>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -182,11 +183,16 @@ TEST_F(UnderAttack, WhoMakesEachOfItsPacketsDearForTheManagerKeepsNobodyOut) {
     dear.order("count");
     return std::stoull(dear.line().value_or("0"));
   };
+  // Where the newcomer stands still for a moment, the manager goes on with the others: the least of some tries is what it asked for.
+  auto ahead = std::numeric_limits<unsigned long long>::max();
+  for (int tries = 0; tries < 20 && ahead >= 20; ++tries) {
+    const auto before = publishers();
+    EXPECT_TRUE(comes_in());
+    ahead = std::min(ahead, publishers() - before);
+  }
+  EXPECT_LT(ahead, 20U) << "as if each turn of it had 64 packets";
   const auto before = publishers();
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(comes_in());
-  const auto ahead = publishers() - before;
-  EXPECT_GT(ahead, 0U) << "it was dropped";
-  EXPECT_LT(ahead, 60U) << "as if each turn of it had 64 packets";
+  EXPECT_TRUE(eventually([&] { return publishers() > before; })) << "it was dropped";
   dear.end();
 }
 
