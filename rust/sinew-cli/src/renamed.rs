@@ -33,7 +33,8 @@ pub fn taken() -> Option<&'static OsString> {
 fn looks_on(command: &Command) -> bool {
     match command {
         Command::Topic(of) => {
-            matches!(of, TopicCommand::List { .. } | TopicCommand::Info { .. } | TopicCommand::Type(_) | TopicCommand::Find { .. })
+            use TopicCommand::{Bw, Delay, Find, Hz, Info, List, Type};
+            matches!(of, List { .. } | Info { .. } | Type(_) | Find { .. } | Hz(_) | Bw(_) | Delay(_))
         }
         Command::Service(of) => matches!(of, ServiceCommand::List { .. } | ServiceCommand::Info { .. }),
         Command::Action(of) => matches!(of, ActionCommand::List { .. } | ActionCommand::Info { .. }),

@@ -52,6 +52,10 @@ fn the_environment_names_the_nodes_of_verbs_that_take_part_and_of_none_that_look
     let renamed = |arguments: &str| scene.domain.command(arguments).env("SINEW_NODE", "camera").output().unwrap();
     let listed = renamed("node list");
     assert_eq!((listed.status.code(), listed.stdout), (Some(0), b"camera\nviewer\n".to_vec()));
+    for verb in ["hz", "bw", "delay"] {
+        let measured = renamed(&format!("topic {verb} --count 1 --interval 50ms camera/image"));
+        assert_eq!(measured.status.code(), Some(0), "{verb}: {}", String::from_utf8_lossy(&measured.stderr));
+    }
     let refused = renamed("topic echo --once camera/image");
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(refused.status.code() == Some(1) && said.contains("node name 'camera' is taken"), "{said}");
