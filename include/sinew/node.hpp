@@ -47,8 +47,8 @@ struct NodeOptions {
 
 /// Thread-safe. A process may have any number of nodes. An idle node uses no CPU, but for the timers of a deadline or a lease (Qos).
 ///
-/// Callbacks, for messages, events and timers, run on execution threads, see Executor: unless said otherwise on one thread of the library's, one at a time. An exception that leaves a
-/// callback ends the program, as one leaving any thread does.
+/// Callbacks, for messages, events and timers, run on execution threads, see Executor: unless said otherwise on one thread of the library's, one at a time; those of ServiceClient and ActionClient, and goals, on others beside it. An exception that leaves a
+/// callback ends the program, as one leaving any thread does. A callback may be called before the function that is given it has returned: make what it uses first, and do not use in it what that returns.
 /// When the manager dies, what is connected stays connected, calls and goals go on, and the node finds the next one, or starts it where the last one ran as its own user, and announces itself anew. What is created meanwhile waits
 /// for that, at most 5 s; then it throws Error(disconnected).
 /// Nodes do not survive fork(): a child may only destroy what it inherited, which then does nothing. Daemonise before you create a node.

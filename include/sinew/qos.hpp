@@ -54,7 +54,7 @@ class Qos {
   }
   /// Lose nothing that was published. With reliable(), on both sides, a publisher that is ahead by the ring's length (1024 messages) waits for the subscriber, at most PublisherOptions::max_blocking, which is 100 ms unless set;
   /// then publish() returns PublishResult::would_block, and that message is nobody's: no subscriber counts it as missed, only the publisher does (PublisherStatistics::refused), and logs it once. Look at what publish()
-  /// returns, or wait for ever with nanoseconds::max(). Without reliable() the ring's length is the depth.
+  /// returns, or wait for ever with nanoseconds::max(), but not on the execution thread that runs that subscriber's callback, which would wait for itself. Without reliable() the ring's length is the depth.
   constexpr Qos& keep_all() noexcept {
     keep_all_ = true;
     return *this;
