@@ -28,6 +28,7 @@ def type_hash(name: str, definitions: Definitions) -> str:
 
     Of a service it depends on service_msgs too, of an action also on unique_identifier_msgs. A definition that is missing is a DefinitionError.
     """
+    definitions.in_order([_owner(name, definitions)])  # refuses what contains itself, or is too deep to be walked through
     found: dict[str, dict] = {}
     _collect(name, definitions, found, Place(name))
     whole = {"type_description": found.pop(name), "referenced_type_descriptions": [found[each] for each in sorted(found)]}

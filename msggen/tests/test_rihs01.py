@@ -35,6 +35,18 @@ class Hashes(unittest.TestCase):
         # These come from repositories of their own, and all actions and what is in example_interfaces refer to the second.
         return name.split("/")[0] not in ("tf2_msgs", "unique_identifier_msgs", "vision_msgs", "example_interfaces", "action_msgs") and "/action/" not in name
 
+    def test_of_what_contains_itself_or_is_too_deep_are_refused(self):
+        circle = {"p/msg/A.msg": "B[] b", "p/msg/B.msg": "A a"}
+        deep = {f"p/msg/A{number}.msg": f"A{number + 1} a" for number in range(2000)} | {"p/msg/A2000.msg": ""}
+        for files, name, why in (circle, "p/msg/A", "a message cannot contain itself"), (deep, "p/msg/A0", "more than 64 deep"):
+            with tempfile.TemporaryDirectory() as folder:
+                for path, text in files.items():
+                    file = pathlib.Path(folder, path)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text, encoding="utf-8")
+                with self.assertRaisesRegex(errors.DefinitionError, why):
+                    rihs01.type_hash(name, resolve.Definitions([folder]))
+
     def test_are_those_that_rosbags_computes_of_all_that_it_knows(self):
         for release, messages in others.ask("typestores").items():
             with tempfile.TemporaryDirectory() as folder:
