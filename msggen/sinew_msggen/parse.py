@@ -210,8 +210,8 @@ class Parser:
                 self.check_name(what, each, self.place(match.start(group), len(each)))
         elif base in BUILT_IN:
             package, base = "builtin_interfaces", BUILT_IN[base]
-        elif base == "Header" and self.dialect is Dialect.ROS1:
-            package = "std_msgs"
+        elif base == "Header" and match["array"] is None and self.dialect is Dialect.ROS1:
+            package = "std_msgs"  # only the bare word, as in ROS 1: `Header[]` is of the package's own
         elif base == "byte" and self.dialect is Dialect.ROS1:
             base = "int8"  # in ROS 2 it is unsigned
         elif base not in PRIMITIVES:

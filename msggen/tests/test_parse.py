@@ -93,7 +93,8 @@ class Ros1(Case):
         self.assertEqual(constants("byte A=-1\nchar B=255", Dialect.ROS1), {"A": -1, "B": 255})
 
     def test_has_the_header_of_std_msgs_without_its_package(self):
-        self.assertEqual(fields("Header header\nHeader[] more", Dialect.ROS1), [("std_msgs/Header", "header", None), ("std_msgs/Header[]", "more", None)])
+        self.assertEqual(fields("Header header", Dialect.ROS1), [("std_msgs/Header", "header", None)])
+        self.assertEqual(fields("Header[] more\nHeader[2] two", Dialect.ROS1), [("my_msgs/Header[]", "more", None), ("my_msgs/Header[2]", "two", None)])
         self.assertEqual(fields("Header header"), [("my_msgs/Header", "header", None)])
 
     def test_has_whatever_names(self):
