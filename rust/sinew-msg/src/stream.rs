@@ -136,6 +136,9 @@ impl<'a> Reader<'a> {
     /// The number of elements of a vector of this element, as many as there may be in what is left.
     pub fn count(&mut self, element: &Type) -> Result<u64, Malformed> {
         let count = u64::from(self.number::<u32>()?);
+        if count == 0 {
+            return Ok(0); // its type, which may have thousands of fields, is not walked through for nothing
+        }
         let fewest = element.fewest_bytes();
         let most = self.left.checked_div(fewest).unwrap_or(MOST_WITHOUT_BYTES);
         if count > most {
@@ -146,7 +149,7 @@ impl<'a> Reader<'a> {
 
     /// Before so many values of this type are visited one by one: of those that take nothing in a stream, whose number no stream bounds, a message has so many at most (C4.2), however they are spread over arrays.
     pub fn visit(&mut self, ty: &Type, count: u64) -> Result<(), Malformed> {
-        if ty.fewest_bytes() == 0 {
+        if count > 0 && ty.fewest_bytes() == 0 {
             let left = self.room.checked_sub(count);
             self.room = left.ok_or_else(|| Malformed(format!("more than {MOST_WITHOUT_BYTES} elements that take nothing are refused")))?;
         }
@@ -248,6 +251,7 @@ impl<'a> Reader<'a> {
     pub fn skip_values(&mut self, ty: &Type, count: u64) -> Result<(), Malformed> {
         match ty {
             Type::Number(number) | Type::Enumeration { number, .. } => self.skip_numbers(*number, count),
+            _ if count == 0 => Ok(()),
             _ if ty.fewest_bytes() > 0 => (0..count).try_for_each(|_| self.skip_value(ty)),
             // Then no value of it takes a byte, and arrays of arrays of them could keep a reader busy for ever.
             _ if count <= MOST_WITHOUT_BYTES => Ok(()),
@@ -349,6 +353,19 @@ mod tests {
     fn c1_3_numbers_stand_at_multiples_of_their_size_counted_from_the_body() {
         let mut reader = reader_of(&[0, 1, 0, 0, 7, 9, 9, 9, 1, 0, 0, 0, 5, 0]);
         assert_eq!((reader.number::<u8>(), reader.number::<u32>(), reader.number::<u16>()), (Ok(7), Ok(1), Ok(5)));
+        assert_eq!(reader.finish(), Ok(()));
+    }
+
+    /// Where it costs one, this takes minutes.
+    #[test]
+    fn a_vector_of_nothing_costs_no_walk_through_its_type() {
+        let numbers: String = (0..128).map(|number| format!("a{number}:bool;")).collect();
+        let structures: String = (0..24).map(|number| format!("s{number}:C{{{numbers}}};")).collect();
+        let ty: Type = format!("A{{v:B{{{structures}}}[][];}}").parse().unwrap();
+        let vectors = 1_u32 << 22;
+        let stream = [&[0, 1, 0, 0][..], &vectors.to_le_bytes(), &vec![0; 4 * vectors as usize]].concat();
+        let mut reader = reader_of(&stream);
+        assert_eq!(reader.skip_value(&ty), Ok(()));
         assert_eq!(reader.finish(), Ok(()));
     }
 

@@ -123,6 +123,9 @@ struct Making<'a> {
 impl<'a> Making<'a> {
     /// So many values of this type, one behind the other.
     fn values(&mut self, ty: &Type, count: u64) -> Result<(), Malformed> {
+        if count == 0 {
+            return Ok(());
+        }
         let fewest = ty.fewest_bytes();
         if fewest == 0 {
             let left = self.room.checked_sub(count);
