@@ -114,7 +114,7 @@ impl std::error::Error for SchemaError {}
 
 /// The type that such a description says. The text may come from a stranger. Encodings are `ros2msg`, `ros1msg`, `ros2idl` and `omgidl`, with all definitions behind one another as MCAP and bags have them.
 ///
-/// Types are called what they are in C++ there, `robot/msg/Image` of ROS 2 and `robot/Image` of ROS 1. `T[<=1]` is an optional, as sinew has it; other bounds are not kept. Of ROS 2, a structure
+/// Types are called what they are in C++ there, `robot/msg/Image` of ROS 2 and `robot/Image` of ROS 1. Bounds are not kept: `T[<=1]` is a vector, but in what sinew itself has written, whose first line says that it is an optional. Of ROS 2, a structure
 /// without fields has the `uint8 structure_needs_at_least_one_member` that its messages have; of ROS 1, `time` is `{sec:uint32;nsec:uint32;}` and `duration` `{sec:int32;nsec:int32;}`.
 ///
 /// Of IDL, a union whose alternatives are numbered from 0 on by 32 bits is a variant. What has another form in streams than in those of sinew is refused: `@optional`, `@mutable`.
