@@ -5,15 +5,11 @@
 # the C++ library's own in every link order, with a static C++ library, and under the sanitizers.
 include(CMakePackageConfigHelpers)
 
-set(object ${CMAKE_INSTALL_LIBDIR}/sinew/operator_new.o)
 set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/sinew)
 
 set_target_properties(sinew PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(sinew INTERFACE cxx_std_20)
 target_include_directories(sinew INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-# Not into a static library: it would reach the program twice.
-target_sources(sinew INTERFACE
-  "$<INSTALL_INTERFACE:$<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,STATIC_LIBRARY>>:$<INSTALL_PREFIX>/${object}>>")
 
 install(TARGETS sinew EXPORT sinewTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS sinewd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -35,7 +31,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/msggen/definitions DESTINATION ${share_o
 install(EXPORT sinewTargets NAMESPACE sinew:: DESTINATION ${cmake_files})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sinewConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sinewConfig.cmake.in ${PROJECT_BINARY_DIR}/sinewConfig.cmake
-                              INSTALL_DESTINATION ${cmake_files} PATH_VARS CMAKE_INSTALL_BINDIR share_of_msggen)
+                              INSTALL_DESTINATION ${cmake_files} PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR share_of_msggen)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/SinewMessages.cmake DESTINATION ${cmake_files})
 install(FILES ${PROJECT_BINARY_DIR}/sinewConfig.cmake ${PROJECT_BINARY_DIR}/sinewConfigVersion.cmake DESTINATION ${cmake_files})
 
