@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles every installed header alone, twice included and with nothing but the installed headers in sight, by each compiler.
+"""Compiles every installed header alone, twice included, with nothing but the installed headers in sight, and with words taken that Qt makes macros, by each compiler.
 
 Usage: check_headers.py [--include FOLDER] COMPILER...
 Prints what a compiler said about a header that fails; exits with 1 when there is one.
@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import sys
 
-FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", "-xc++", "-"]
+FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", "-Dsignals=public", "-Dslots=", "-Demit=", "-Dforeach=for", "-Dforever=for(;;)", "-xc++", "-"]
 
 
 def compile_alone(compiler, include, header):

@@ -62,7 +62,7 @@ std::vector<std::string> take_arguments(int argc, const char* const* argv) {
               "rclcpp::init(argc, argv) was not called, or shutdown() was since: call it before anything else of rclcpp");
 }
 
-std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerOptions signals) {
+std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerOptions handlers) {
   std::vector<std::string> arguments = take_arguments(argc, argv);
   detail::Rules rules = detail::take_rules(arguments);
   Context& all = context();
@@ -79,8 +79,8 @@ std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerO
   all.rules = std::move(rules);
   all.begun = true;
   runs.store(true, std::memory_order_seq_cst);  // sync: RUNS (with goes_on)
-  const bool both = signals == SignalHandlerOptions::All;
-  all.interrupts.emplace(both || signals == SignalHandlerOptions::SigInt, both || signals == SignalHandlerOptions::SigTerm, &interrupted);
+  const bool both = handlers == SignalHandlerOptions::All;
+  all.interrupts.emplace(both || handlers == SignalHandlerOptions::SigInt, both || handlers == SignalHandlerOptions::SigTerm, &interrupted);
   return arguments;
 }
 
@@ -141,8 +141,8 @@ std::optional<std::int64_t> deadline_of(std::int64_t nanoseconds) noexcept {
 
 }  // namespace detail
 
-void init(int argc, const char* const* argv, SignalHandlerOptions signals) {
-  begin(argc, argv, signals);
+void init(int argc, const char* const* argv, SignalHandlerOptions handlers) {
+  begin(argc, argv, handlers);
 }
 
 std::vector<std::string> init_and_remove_ros_arguments(int argc, const char* const* argv) {

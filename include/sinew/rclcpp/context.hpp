@@ -25,7 +25,7 @@ enum class SignalHandlerOptions {
 /// Before the first node. Takes the arguments between `--ros-args` and `--`, or the end: `-p NAME:=VALUE` (--param) gives parameters of all nodes their values, `-r FROM:=TO` (--remap) renames topics and services, `-r __node:=NAME` the
 /// nodes, `-r __ns:=/NAMESPACE` puts them into that namespace in place of their own, `--log-level LEVEL` is that of all loggers, and `--log-level LOGGER:=LEVEL` of one. Throws Error(invalid_argument), with a sentence, for others, and when called twice without shutdown() in between.
 /// From now on the first SIGINT or SIGTERM does what shutdown() does, and calls the handler that the program had before, if any; the second of either kind calls that handler alone, or ends the process as if nobody had asked for it.
-SINEW_API void init(int argc, const char* const* argv, SignalHandlerOptions signals = SignalHandlerOptions::All);
+SINEW_API void init(int argc, const char* const* argv, SignalHandlerOptions handlers = SignalHandlerOptions::All);
 /// The arguments that init() leaves to the program, its name first.
 SINEW_API std::vector<std::string> init_and_remove_ros_arguments(int argc, const char* const* argv);
 SINEW_API std::vector<std::string> remove_ros_arguments(int argc, const char* const* argv);
