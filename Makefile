@@ -1,8 +1,12 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 test-kernel fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist dist-test lint install site pictures clean
+.PHONY: help demo test test-aarch64 test-kernel fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist dist-test lint install uninstall site pictures clean
 
 PREFIX ?= /usr/local
+# As an absolute path, which names the same from everywhere; of ~ the shell makes one.
+INTO = $(if $(filter ~%,$(PREFIX)),$(PREFIX),$(abspath $(PREFIX)))
+# What others make in build/ next is not for root alone, also where this is interrupted.
+GIVEN_BACK = trap 'test -z "$$SUDO_UID" || chown -R "$$SUDO_UID:$$SUDO_GID" build' EXIT; trap : INT TERM;
 JOBS ?= $(shell nproc)
 # Of each fuzzer.
 SECONDS ?= 600
@@ -133,17 +137,20 @@ lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings
 
 install: ## Library, headers, manager, command, CMake and pkg-config files into PREFIX (default /usr/local)
 	$(if $(DESTDIR),$(error This takes no DESTDIR. Nothing that is installed names its prefix, so stage it by: make install PREFIX=$(DESTDIR)$(PREFIX)))
+	$(if $(word 2,$(PREFIX)),$(error PREFIX must have no spaces: '$(PREFIX)'))
 	@tools/setup build rust
-	$(CONFIGURE) >/dev/null
-	$(BUILD)
-	cmake --install build --prefix $(PREFIX) >/dev/null
+	@$(GIVEN_BACK) echo "$(CONFIGURE)" && $(CONFIGURE) >/dev/null
+	@$(GIVEN_BACK) echo "$(BUILD)" && $(BUILD)
+	@$(GIVEN_BACK) echo "cmake --install build --prefix $(INTO)" && cmake --install build --prefix $(INTO) >/dev/null
 	@test $$(id -u) -ne 0 || PATH=$$PATH:/usr/sbin:/sbin ldconfig || : # the loader's list of what is in /usr/local/lib
-	@test -x build/rust/release/sinew || echo "The library is in $(PREFIX): programs in C and C++ can have it already. Now the command and the gateway, which are in Rust: ten minutes on two cores, the first time."
-	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
-	@test -z "$$SUDO_UID" || chown -R "$$SUDO_UID:$$SUDO_GID" build # what others make here next is not for root alone
+	@test -x build/rust/release/sinew || echo "The library is in $(INTO): programs in C and C++ can have it already. Now the command and the gateway, which are in Rust: ten minutes on two cores, the first time."
+	@$(GIVEN_BACK) tools/install_command.py --jobs $(JOBS) $(INTO) && cp build/install_manifest.txt build/installed.txt
 	@test -e build/lib/sinew/libsinew-fastdds.so || echo "Without Fast DDS 2 (Debian 12: libfastrtps-dev), so that 'sinew bridge ros2' cannot work."
-	@echo "Installed in $(PREFIX).$(if $(filter /usr /usr/local,$(PREFIX)),, Every new terminal that compiles with it, or asks the command, needs:)"
-	$(if $(filter /usr /usr/local,$(PREFIX)),,@echo '  export PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig PATH=$(PREFIX)/bin:$$PATH')
+	@echo "Installed in $(INTO).$(if $(filter /usr /usr/local,$(INTO)),, Every new terminal that compiles with it, or asks the command, needs:)"
+	$(if $(filter /usr /usr/local,$(INTO)),,@echo '  export PKG_CONFIG_PATH=$(INTO)/lib/pkgconfig PATH=$(INTO)/bin:$$PATH')
+
+uninstall: ## Remove what the last `make install` of this folder has installed
+	@tools/uninstall.py
 
 site: ## The pages of docs/ as a site in build/site, which needs no network; broken links fail
 	@tools/setup site

@@ -15,6 +15,7 @@ import rust
 
 BUILD = rust.ROOT / "build/rust"
 BUILD_SECONDS = 1500
+MANIFEST = rust.ROOT / "build/install_manifest.txt"  # of CMake, which writes it anew
 COMPLETIONS = {
     "bash": "share/bash-completion/completions/{}",
     "zsh": "share/zsh/site-functions/_{}",
@@ -36,7 +37,14 @@ def main():
     print(f"-- Installing: {schema}")
     schema.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(rust.WORKSPACE / "sinew-gateway/config.schema.json", schema)
+    note(schema)
     return 0 if all(install(name, prefix) for name in ("sinew", "sinew-gateway")) else 1
+
+
+def note(path):
+    """For `make uninstall`."""
+    with MANIFEST.open("a", encoding="utf-8") as manifest:
+        manifest.write(f"\n{path}")
 
 
 def install(name, prefix):
@@ -47,6 +55,7 @@ def install(name, prefix):
     beside = installed.with_name(f"{name}.new")
     shutil.copy(BUILD / "release" / name, beside)
     beside.replace(installed)
+    note(installed)
     for shell, place in COMPLETIONS.items():
         status, completions = bounded.run([str(installed), "completions", shell], seconds=60, capture=True)
         if status != 0:
@@ -55,6 +64,7 @@ def install(name, prefix):
         path = prefix / place.format(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(completions, encoding="utf-8")
+        note(path)
         print(f"-- Installing: {path}")
     return True
 

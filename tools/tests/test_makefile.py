@@ -2,10 +2,15 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
+import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import uninstall
 
 
 def make(*words, **variables):
@@ -27,6 +32,47 @@ class Install(unittest.TestCase):
         status, said = make("install", "PREFIX=/stage/usr")
         self.assertEqual(status, 0, said)
         self.assertIn("cmake --install build --prefix /stage/usr", said)
+
+    def test_into_a_relative_prefix_names_it_as_it_is_called_from_everywhere(self):
+        status, said = make("install", "PREFIX=../opt/sinew")
+        self.assertEqual(status, 0, said)
+        self.assertIn(f"cmake --install build --prefix {ROOT.parent}/opt/sinew", said)
+        self.assertIn(f"PKG_CONFIG_PATH={ROOT.parent}/opt/sinew/lib/pkgconfig", said)
+
+    def test_into_a_prefix_with_a_space_is_refused_before_anything_is_done(self):
+        status, said = make("install", "PREFIX=/my robot/sinew")
+        self.assertEqual(status, 2, said)
+        self.assertIn("PREFIX must have no spaces: '/my robot/sinew'", said)
+        self.assertNotIn("tools/setup", said)
+
+    def test_that_fails_halfway_as_root_gives_what_it_built_back_to_who_called_sudo(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder)
+            shutil.copy(ROOT / "Makefile", place)
+            scripts = {"tools/setup": "", "tools/install_command.py": "exit 1", "bin/cmake": "", "bin/ldconfig": "", "bin/chown": f'echo "$@" >> {place}/given'}
+            for name, line in scripts.items():
+                script = place / name
+                script.parent.mkdir(exist_ok=True)
+                script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+                script.chmod(0o755)
+            environment = os.environ | {"PATH": f"{place}/bin:{os.environ['PATH']}", "SUDO_UID": "1000", "SUDO_GID": "1001"}
+            done = subprocess.run(["make", "install", "PREFIX=/nowhere"], cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertEqual((place / "given").read_text(encoding="utf-8").splitlines()[-1], "-R 1000:1001 build")
+            self.assertEqual(len((place / "given").read_text(encoding="utf-8").splitlines()), 4, "after each step that builds")
+
+
+class Uninstall(unittest.TestCase):
+    def test_removes_what_was_installed_and_folders_that_are_empty_then_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = pathlib.Path(folder, "usr")
+            ours, others = [prefix / path for path in ("bin/sinew", "include/sinew/msg/a.hpp", "lib/libsinew.so")], [prefix / "lib/other.so"]
+            for path in ours + others:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            self.assertEqual(uninstall.remove(ours), 3)
+            self.assertEqual(sorted(path for path in prefix.rglob("*")), [prefix / "lib", prefix / "lib/other.so"])
+            self.assertEqual(uninstall.remove(ours), 0, "what is gone already")
 
 
 if __name__ == "__main__":
