@@ -71,7 +71,7 @@ class Examples(Case):
 
     def test_build_by_find_package_alone_and_run(self):
         build = work / "by-cmake"
-        must(["cmake", "-S", HERE / "project", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={ROOT / 'examples'}"])
+        must(["cmake", "-S", HERE / "project", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={ROOT / 'examples'}", f"-DPROGRAMS={HERE / 'programs'}"])
         must(["cmake", "--build", build, "--parallel", "2"])
         self.assert_examples_run(build)
 
@@ -163,7 +163,7 @@ class Command(Case):
         shutil.copytree(prefix / "lib", other / "lib", symlinks=True)
         for name in ("sinew", "sinewd"):
             shutil.copy(prefix / "bin" / name, other / "bin")
-        with unittest.mock.patch.object(install_command, "BUILD", work / "built"), Domain() as domain:
+        with unittest.mock.patch.multiple(install_command, BUILD=work / "built", MANIFEST=work / "manifest"), Domain() as domain:
             (work / "built/release").mkdir(parents=True)
             shutil.copy(prefix / "bin/sinew", work / "built/release")
             running = domain.start(other / "bin/sinew", "domain", "watch")
@@ -213,6 +213,15 @@ class Replacement(Case):
             self.assert_ends_well(domain, domain.start(self.programs / "receiver"))
             said = self.assert_ends_well(domain, sending)
         return int(re.search(r"^bytes_copied=(\d+)$", said, re.MULTILINE).group(1))
+
+    def test_S10_a_program_whose_library_links_sinew_for_itself_alone_or_not_builds_loans_in_place(self):
+        build = work / "by-cmake-with-libraries"
+        must(["cmake", "-S", HERE / "project", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={ROOT / 'examples'}", f"-DPROGRAMS={HERE / 'programs'}"])
+        names = [f"{program}-{kind}-{how}" for program in ("one", "both") for kind in ("STATIC", "OBJECT", "SHARED") for how in ("PRIVATE", "PUBLIC")]
+        must(["cmake", "--build", build, "--parallel", "2", "--target", *names])
+        for name in names:
+            with self.subTest(name):
+                self.assertEqual(self.bytes_copied(build / name), 0)
 
     def plugin(self, name):
         return self.build(name, "sender.cpp", before=["-shared", "-fPIC", "-DPLUGIN"], after=flags())
@@ -353,6 +362,27 @@ class Viewers(Case):
             self.assert_go_on(domain, viewers.values())
             self.assert_viewers_end_well(domain, viewers.values())
             self.assert_camera_copied_nothing(domain, camera)
+
+
+class Subproject(Case):
+    """sinew in the build of somebody else."""
+
+    def test_is_what_is_installed_without_tests_and_points_at_which_they_kill(self):
+        folder = work / "parent"
+        folder.mkdir()
+        (folder / "main.cpp").write_text("#include <sinew/sinew.hpp>\n#include <std_msgs/msg/string.hpp>\nint main() {}\n")
+        (folder / "CMakeLists.txt").write_text(f"""
+            cmake_minimum_required(VERSION 3.25)
+            project(parent LANGUAGES CXX)
+            add_subdirectory({ROOT} sinew)
+            add_executable(program main.cpp)
+            target_link_libraries(program PRIVATE sinew::sinew sinew::messages)
+        """)
+        must(["cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja"])
+        commands = (folder / "build/compile_commands.json").read_text()
+        self.assertIn("src/api/node.cpp", commands)
+        for word in "SINEW_TEST_POINTS", "_test.dir", "bench/", "examples/":
+            self.assertNotIn(word, commands)
 
 
 class OtherLibrary(Case):
