@@ -415,7 +415,7 @@ class Client(Generic[M, A]):
     @property
     def closed(self) -> bool: ...
     def call(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> A:
-        """Waits for the response: Timeout, CallFailed, Cancelled, Lost, NoMemory, Closed. The default request is one of defaults."""
+        """Waits for the response: Timeout, CallFailed, Cancelled, Lost, NoMemory, Closed. The default request is one of defaults. Not in a callback of a call of the same client, where it raises RuntimeError."""
     def call_async(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> Answer[A]:
         """The same without waiting. Cancelling the future cancels the call, and so does cancelling who awaits it; its callbacks run on a thread of the client's own."""
     def statistics(self) -> Mapping[str, int]:

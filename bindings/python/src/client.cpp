@@ -89,8 +89,20 @@ class Waiting {
   sinew_frame* response_ = nullptr;
 };
 
+/// The client whose thread this is, while it tells a future and runs the callbacks of that: its next answer is told after these.
+thread_local const sinew_client* told_of = nullptr;
+struct Telling {
+  explicit Telling(const sinew_client* client) { told_of = client; }
+  ~Telling() { told_of = nullptr; }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+};
+
 nb::object call(const Client& self, nb::handle request, const Seconds& timeout) {
   const auto to = self.open();
+  if (to.get() == told_of) {
+    raise_python(PyExc_RuntimeError, "call() in a callback of a call of the same client would wait for itself: use call_async()");
+  }
   Writer writer;
   encode_request(*self.request, request, writer);
   const auto extents = writer.extents();
@@ -141,6 +153,7 @@ void on_response(void* context, sinew_status status, sinew_frame* response, cons
   in_python({Py_None, client}, [&] {
     const std::unique_ptr<Promised> it(promised);
     if (!nb::cast<bool>(it->future.attr("set_running_or_notify_cancel")())) return;
+    const Telling telling_it(it->call->client.lock().get());
     // Whatever goes wrong with it ends the call: who waits for the future knows of nothing else.
     const bool is_told = guarded(false, [&] {
       if (status == SINEW_CANCELLED && it->call->is_over) {

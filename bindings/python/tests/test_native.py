@@ -436,6 +436,26 @@ class Services(Nodes):
         calls.clear()
         self.assertRegex(str(future.exception(PATIENCE)), "without an answer")
 
+    def test_are_not_waited_for_where_the_client_tells_its_answers(self):
+        calls, raised = [], []
+        self.node.provide("later", REQUEST, RESPONSE, calls.append, deferred=True)
+        client = self.other.create_client("later", timeout=PATIENCE)
+
+        def again(_):
+            try:
+                client.call(timeout=PATIENCE)
+            except BaseException as error:
+                raised.append(error)
+
+        future = client.call_async()
+        future.add_done_callback(again)
+        self.wait_until(lambda: calls)
+        calls[0].answer({"sum": 1})
+        self.wait_until(lambda: raised)
+        self.assertIsInstance(raised[0], RuntimeError)
+        self.assertIn("use call_async()", str(raised[0]))
+        self.assertEqual(future.result(PATIENCE).sum, 1)
+
     def test_that_are_late_time_out(self):
         calls = []
         self.node.provide("late", REQUEST, RESPONSE, calls.append, deferred=True)
