@@ -12,7 +12,7 @@ namespace sinew::detail {
 namespace {
 
 constexpr std::int64_t never = session::LoopTimer::never;
-constexpr std::int64_t retry_pause = 5'000'000;
+constexpr std::int64_t retry_pause = 5'000'000, long_pause = 100'000'000;
 
 }  // namespace
 
@@ -23,7 +23,12 @@ std::int64_t deadline_after(std::chrono::nanoseconds timeout) {
 // --- what publisher and subscription tell ----------------------------------------------------------------------------------------------
 
 void ServiceClientCore::Impl::peers_changed() noexcept {
-  if (!is_to_look.exchange(true, std::memory_order_acq_rel)) timer->set(os::now_ns());  // sync: TO_LOOK (with look_at_time)
+  look_in(0);
+}
+
+void ServiceClientCore::Impl::look_in(std::int64_t pause) noexcept {
+  is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
+  timer->set(os::now_ns() + pause);
 }
 
 void ServiceClientCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t taken, bool) noexcept {
@@ -74,7 +79,7 @@ void ServiceClientCore::Impl::look_again() {
 std::int64_t ServiceClientCore::Impl::look_at_time() {
   const std::int64_t now = os::now_ns();
   std::int64_t again = cancel_again() ? now + retry_pause : never;
-  // sync: TO_LOOK (with peers_changed)
+  // sync: TO_LOOK (with look_in)
   if (is_to_look.exchange(false, std::memory_order_acq_rel)) {  // first: what changes from now on is told again
     try {
       look_again();
@@ -132,7 +137,12 @@ void ServiceClientCore::Impl::refresh_locked(Outcomes& outcomes) {
         std::ranges::any_of(sources, [&](const auto& source) { return source.endpoint == reader.endpoint && source.is_served; });
     if (!answers) continue;
     Provider* provider = find_locked(reader.endpoint);
-    if (!provider) provider = &providers.emplace_back(Provider{.endpoint = reader.endpoint});
+    if (!provider) {
+      provider = &providers.emplace_back(Provider{.endpoint = reader.endpoint});
+      // What was lost before concerns none of the calls that it will have.
+      const std::lock_guard lock(noting);
+      std::erase_if(rejected, [&](const Rejected& each) { return each.call == 0 && each.endpoint == reader.endpoint; });
+    }
     if (provider->reach == session::Reach::nobody) provider->reach = reader.reach;
   }
   settled = true;
@@ -150,10 +160,15 @@ void ServiceClientCore::Impl::refresh_locked(Outcomes& outcomes) {
   }
   // Who leads settles it when everything was received.
   if (!settled && leading && leader != std::this_thread::get_id()) ends.subscription->wake();
-  ends.subscription->let_go_of_departed([this](std::uint64_t endpoint) {
-    const Provider* const provider = find_locked(endpoint);
-    return !provider || provider->in_flight == 0;
-  });
+  try {
+    ends.subscription->let_go_of_departed([this](std::uint64_t endpoint) {
+      const Provider* const provider = find_locked(endpoint);
+      return !provider || provider->in_flight == 0;
+    });
+  } catch (const std::bad_alloc& shortage) {  // what was decided is to be told all the same
+    base::log(base::LogLevel::error, shortage.what());
+    look_in(retry_pause);
+  }
 }
 
 // What becomes of the calls of a provider that is not sent any more: when it has gone, of all, else of those that it has not taken.
@@ -247,11 +262,13 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
       return Sent::not_now;
     case PublishResult::no_memory:
       // Answers to others make room.
-      if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) return Sent::not_now;
+      if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) {
+        look_in(long_pause);  // one that is answered may give its own room back only then
+        return Sent::not_now;
+      }
       if (call.request.in_window == 0 && put_loan_first_locked()) return Sent::elsewhere;
-      if (ends.publisher->is_kept_by_readers()) {              // a provider lets go of a request a moment after it has answered it
-        is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
-        timer->set(os::now_ns() + retry_pause);
+      if (ends.publisher->is_kept_by_readers()) {  // a provider lets go of a request a moment after it has answered it
+        look_in(retry_pause);
         return Sent::not_now;
       }
       fail_locked(id, call, ServiceError::Kind::no_memory, {": there is no memory for the request. ", why}, outcomes);
@@ -386,6 +403,7 @@ bool ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind,
       fail_locked(id, call, kind, {" was not answered: the call was cancelled"}, outcomes);
     }
     if (provider == 0) calls.erase(found);
+    send_waiting_locked(outcomes);  // what stood behind it, or lacked its memory
     subscription = ends.subscription;
   }
   if (provider != 0 && subscription && !subscription->cancel_call(provider, id)) {

@@ -152,6 +152,10 @@ void ServiceClientCore::Impl::lose_locked(Provider& provider, std::uint64_t coun
   if (count == 0 || count >= provider.in_flight) {
     provider.in_flight = 0;
     std::erase_if(calls, is_its);
+    if (count == 0) {  // nothing more is for it until we know that it is connected anew
+      provider.reach = session::Reach::nobody;
+      look_in(0);
+    }
     return;
   }
   provider.in_flight -= static_cast<std::uint32_t>(count);

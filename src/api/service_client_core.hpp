@@ -87,6 +87,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void ready();
   void add_locked(std::uint64_t id, Call call, std::shared_ptr<AwaitedAnswer> answer, Outcomes& outcomes);
   void look_again();
+  /// look_again() after this pause, in nanoseconds.
+  void look_in(std::int64_t pause) noexcept;
   std::int64_t look_at_time();
   void refresh_locked(Outcomes& outcomes);
   bool is_gone_locked(const Provider& provider, const std::vector<session::Peer>& readers,

@@ -251,6 +251,22 @@ TEST_F(ServiceLoans, ARequestThatThereIsNoRoomForFails) {
   provider.end();
 }
 
+TEST_F(ServiceLoans, ARequestThatWaitsForRoomAndIsCancelledKeepsNoneWaitingBehindIt) {
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 2 << 20});
+  Child provider = worker("provider", "parallel=2");
+  await_providers(*small, 1);
+  auto executed = small->call(Work::Request{.number = 1, .what = "say", .terms = {}});
+  EXPECT_TRUE(provider.line());
+  auto large = small->call(loaned_addition(*small, 2, 1'000'000));
+  auto behind = small->call(addition(3));
+  large.cancel();
+  EXPECT_EQ(behind.wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  EXPECT_TRUE(is_right(behind.get(), 3));
+  provider.order("go on");
+  executed.get();
+  provider.end();
+}
+
 TEST_F(ServiceLoans, ALoanMayOutliveItsClientAndItsNode) {
   WorkLoan first = loaned_addition(*client, 1, 100'000), second = loaned_addition(*client, 2);
   client.reset();
