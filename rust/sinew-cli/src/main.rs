@@ -2,6 +2,7 @@
 
 mod actions;
 mod beyond;
+mod catalogues;
 mod cli;
 mod clock;
 mod commands;

@@ -117,3 +117,61 @@ fn what_a_condition_looks_at_and_only_another_domain_has_is_brought_here() {
     assert!(told.contains("/number.value > 3"), "{told}");
     assert!(said.contains("topic 'number': far has it, and it comes here while this runs"), "{said}");
 }
+
+#[test]
+fn what_a_peer_has_that_is_connected_later_is_brought_here_too() {
+    for (arguments, when) in [("", None), ("--last 30s ", None), ("--last 30s --after 0s ", Some("number.value > 3"))] {
+        let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+        let (node, path) = (domain.node("gateway_1"), folder.path().join("a.mcap"));
+        let gateway = Gateway::new(&node, &[]);
+        let named = if when.is_none() { "number" } else { "held" };
+        let mut command = domain.command(&format!("record {arguments}-o {} {named}", path.display()));
+        let recorder = Running::new(command.args(when.iter().flat_map(|condition| ["--when", *condition])));
+        assert!(eventually(|| gateway.asked() == 1), "{arguments}");
+        gateway.has(true, &["number", "other"]);
+        gateway.is_connected_with(&["far"]);
+        let state = || node.domain_state().unwrap();
+        assert!(eventually(|| state().topic("number").is_some()), "{arguments}");
+        let carrier = publisher(&node, Ghost::Carrier, &kept());
+        assert!(eventually(|| carrier.statistics().subscribers == 1));
+        carrier.publish(&[&number(5)]).unwrap();
+        assert!(state().topic("other").is_none(), "it is not wanted");
+        let files = || std::fs::read_dir(folder.path()).unwrap().count();
+        assert!(when.is_none() || eventually(|| files() == 1), "the condition holds");
+        if arguments.is_empty() {
+            assert!(eventually(|| Bag::open(&path).is_ok_and(|bag| bag.topics().count() == 1)));
+        }
+        interrupt(&recorder);
+        let (_, _, said) = recorder.end();
+        assert!(said.contains(&format!("no topic '{named}' yet: waiting for it")), "{said}");
+        assert!(said.contains("topic 'number': far has it, and it comes here while this runs"), "{said}");
+        assert!(!arguments.is_empty() || read(&path) == [number(5)]);
+    }
+}
+
+#[test]
+fn what_somebody_else_has_held_here_is_brought_for_the_recorder_when_that_one_goes() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let (node, path) = (domain.node("gateway_1"), folder.path().join("a.mcap"));
+    let _gateway = Gateway::new(&node, &["number"]);
+    let (echo, carrier) = (wants(&node), publisher(&node, Ghost::Carrier, &kept()));
+    let recorder = Running::new(&mut domain.command(&format!("record -o {} number", path.display())));
+    assert!(eventually(|| carrier.statistics().subscribers == 2));
+    carrier.publish(&[&number(1)]).unwrap();
+    // What is small is written within a second.
+    assert!(eventually(|| Bag::open(&path).is_ok_and(|bag| bag.topics().count() == 1)));
+    let here = || node.domain_state().unwrap().topic("number").map(|topic| topic.id);
+    let before = here();
+    drop((echo, carrier));
+    assert!(eventually(|| here().is_some_and(|now| Some(now) != before)), "the recorder wants it");
+    let carrier = publisher(&node, Ghost::Carrier, &kept());
+    assert!(eventually(|| carrier.statistics().subscribers == 1));
+    carrier.publish(&[&number(2)]).unwrap();
+    let has_come = |bag: Bag| bag.messages(Default::default()).count() == 2;
+    assert!(eventually(|| Bag::open(&path).is_ok_and(has_come)));
+    interrupt(&recorder);
+    let (status, _, said) = recorder.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("topic 'number': far has it, and it comes here while this runs"), "{said}");
+    assert_eq!(read(&path), [number(1), number(2)]);
+}

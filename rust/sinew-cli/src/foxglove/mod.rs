@@ -2,7 +2,6 @@
 //!
 //! The server's tasks only note what clients want. One thread follows the domain and does what they want, since that may have to wait for the manager; another, of the node, copies messages into the queues of clients.
 
-mod catalogues;
 mod channel;
 mod channels;
 mod flow;
@@ -21,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use foxglove::Context;
 
+use crate::catalogues::Catalogues;
 use crate::cli::Cli;
 use crate::commands::foxglove::Foxglove;
 use crate::domain::{Followed, View, join};
@@ -29,7 +29,6 @@ use crate::interrupt::on_interrupt;
 use crate::missing;
 use crate::patterns::Topics;
 use crate::units::{bytes, three_digits};
-use catalogues::Catalogues;
 use channels::Channels;
 use graph::Graph;
 use publish::{Listener, Outlets};

@@ -3,6 +3,7 @@
 //! Subscribers put frames into a [`queue`], and one thread writes them to [`files`] from where their publishers wrote them. It is the only one that waits for a disk: when that is slow, the queue fills, then publishers' rings, and then
 //! messages are lost, which their subscribers count.
 
+mod awaited;
 mod files;
 pub mod flight;
 mod heard;
@@ -84,7 +85,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         into.push(message, size);
     });
     let topics = Wanted::new(asked)?;
-    let view = View::of(&node)?;
+    let mut view = View::of(&node)?;
     let mut subscriptions = Subscriptions::new(node, move |topic| topics.has(topic), sink);
     subscriptions.bring(asked, &view);
 
@@ -99,7 +100,8 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         let next = end.map_or(line.due, |end| end.min(line.due));
         match happened.recv_timeout(next.saturating_duration_since(now)) {
             Ok(Event::Changed) => {
-                if let Some(view) = followed.changed() {
+                if let Some(changed) = followed.changed() {
+                    view = changed;
                     subscriptions.update(&view);
                 }
             }
@@ -107,7 +109,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
             Err(_) => {
                 let counts = subscriptions.counts();
                 *lost.lock().expect("nobody panics with it") = lost_of(&counts);
-                subscriptions.tend();
+                subscriptions.tend(&view);
                 line.print(begun.elapsed(), &told, &counts, subscriptions.is_empty());
             }
         }

@@ -1,7 +1,7 @@
 //! Follows the topics that are recorded, as they come and go.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,14 +10,13 @@ use serde::Serialize;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
 use sinew::{ErrorKind, Ghost, Id, Node, Qos};
 
-use super::flight::Condition;
+use super::awaited::Awaited;
 use super::heard::Heard;
 use super::parting::{PARTING, Quiet};
 use super::source::{Received, Source, offered};
-use crate::beyond::Beyond;
+use crate::beyond::Far;
 use crate::commands::record::Record;
 use crate::domain::View;
-use crate::missing;
 use crate::output::{say, shown};
 
 /// What becomes of each message, on an execution thread of the node.
@@ -44,6 +43,8 @@ pub struct Subscriptions {
     heard: HashMap<String, Arc<Mutex<Heard>>>,
     /// So many subscribers were there.
     made: u64,
+    /// What is to come from another domain.
+    awaited: Option<Awaited>,
     /// Names of topics that come from another domain for this.
     brought: HashSet<String>,
     /// A topic that comes again is the same to files.
@@ -137,6 +138,7 @@ impl Subscriptions {
             giving: Arc::default(),
             heard: HashMap::new(),
             made: 0,
+            awaited: None,
             brought: HashSet::new(),
             known: HashMap::new(),
             before: BTreeMap::new(),
@@ -147,31 +149,16 @@ impl Subscriptions {
 
     /// Has come here what is called by its whole name, or a condition looks at, and only another domain has. Blocks until gateways have told what there is, where something of that is not known here.
     pub fn bring(&mut self, asked: &Record, view: &View) {
-        let is_here = |name: &str| view.state.topic(name).is_some();
-        let mut names: BTreeSet<&str> = asked.topics.names().filter(|name| !is_here(name) && (self.wanted)(name)).collect();
-        let is_about_none = |condition: &&Condition| !view.state.topics.values().any(|topic| condition.is_about(&topic.name));
-        let conditions: Vec<&Condition> = asked.when.iter().filter(is_about_none).collect();
-        if names.is_empty() && conditions.is_empty() {
-            return;
-        }
-        let beyond = Beyond::of(&self.node, view);
-        // Names of topics may have dots, too: the longest one counts.
-        let about = |condition: &&Condition| beyond.topics.keys().filter(|name| condition.is_about(name)).max_by_key(|name| name.len());
-        names.extend(conditions.iter().filter_map(about).map(String::as_str));
-        for name in names {
-            let Some((name, far)) = beyond.topic(name) else {
-                if !missing::is_there(view, name) {
-                    missing::tell(view, name);
-                }
-                continue;
-            };
-            if let Err(why) = far.ty() {
-                say!("topic '{}' is not recorded: {why}", shown(name));
-            } else {
-                say!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places());
-                self.brought.insert(name.to_owned());
-                self.subscribe(name, &far.signature, std::slice::from_ref(&far.offered), far.offered.transient_local);
-            }
+        let mut awaited = Awaited::new(&self.node, asked, &self.wanted);
+        let found = awaited.ask(view);
+        self.awaited = Some(awaited);
+        self.subscribe_beyond(found);
+    }
+
+    fn subscribe_beyond(&mut self, found: Vec<(String, Far)>) {
+        for (name, far) in found {
+            self.brought.insert(name.clone());
+            self.subscribe(&name, &far.signature, std::slice::from_ref(&far.offered), far.offered.transient_local);
         }
     }
 
@@ -210,10 +197,14 @@ impl Subscriptions {
         self.note_unheard(view);
     }
 
-    /// What time alone brings.
-    pub fn tend(&mut self) {
+    /// What time alone brings: also from another domain, where that is connected later, or where who has held a topic here has gone.
+    pub fn tend(&mut self, view: &View) {
         self.let_go();
         self.tell_unheard();
+        let subscribed = &self.subscribed;
+        let is_held = |is_meant: &dyn Fn(&str) -> bool| subscribed.iter().any(|(name, held)| is_meant(name) && held.is_attached());
+        let found = self.awaited.as_mut().map(|awaited| awaited.follow(view, is_held));
+        self.subscribe_beyond(found.unwrap_or_default());
     }
 
     /// Says of publishers whose messages do not come, once, why.
@@ -424,6 +415,11 @@ impl NoSubscriber {
 impl Subscription {
     fn statistics(&self) -> SubscriberStatistics {
         self.subscriber.as_ref().map(Subscriber::statistics).unwrap_or_default()
+    }
+
+    /// Its topic is there.
+    fn is_attached(&self) -> bool {
+        self.subscriber.as_ref().is_ok_and(|subscriber| !subscriber.statistics().detached)
     }
 
     fn counts(&self) -> Counts {

@@ -104,6 +104,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         store,
         held,
         subscriptions,
+        view,
         deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
         plan,
         pending: None,
@@ -129,6 +130,8 @@ struct Flight<'a> {
     store: Arc<Mutex<Store>>,
     held: Wanted,
     subscriptions: Subscriptions,
+    /// The newest.
+    view: View,
     deaths: Option<Deaths>,
     plan: Plan,
     pending: Option<Pending>,
@@ -164,9 +167,10 @@ impl Flight<'_> {
                 Ok(Event::Interrupted) => self.end(),
                 Ok(Event::Changed) => {
                     if let Some(view) = followed.changed() {
-                        self.subscriptions.update(&view);
+                        self.view = view;
+                        self.subscriptions.update(&self.view);
                         if let Some(deaths) = &mut self.deaths {
-                            deaths.look(&view, Instant::now());
+                            deaths.look(&self.view, Instant::now());
                         }
                     }
                 }
@@ -186,7 +190,7 @@ impl Flight<'_> {
                     return verdict;
                 }
                 Err(_) => {
-                    self.subscriptions.tend();
+                    self.subscriptions.tend(&self.view);
                     self.show();
                 }
             }

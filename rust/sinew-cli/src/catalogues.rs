@@ -1,4 +1,4 @@
-//! What only other machines have, as gateways tell: they are asked while a client is there, and a link carries nothing for that before.
+//! What only other machines have, as gateways tell: they are asked while somebody wants to know, and a link carries nothing for that before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -12,9 +12,9 @@ use crate::beyond::{Asker, Beyond, PATIENCE, asker, telling};
 use crate::domain::View;
 use crate::gateways::Gateways;
 
-/// How often gateways are asked while a client is there: each answer goes over their links, which may be weak.
+/// How often gateways are asked while somebody wants to know: each answer goes over their links, which may be weak.
 const NOW_AND_THEN: Duration = Duration::from_secs(30);
-/// The same when a client or a peer has come: who opens a connection again and again is no reason to ask as often.
+/// The same when a peer has come, or somebody who wants to know: who comes again and again is no reason to ask as often.
 const SOON: Duration = Duration::from_secs(5);
 
 /// What gateways tell.
@@ -23,7 +23,8 @@ pub struct Catalogues {
     gateways: Gateways,
     /// Nodes of gateways, and with whom they are connected.
     peers: BTreeSet<(String, String)>,
-    clients: usize,
+    /// So many want to know.
+    wanting: usize,
     /// Somebody has come who may have more, or want to know it.
     has_news: bool,
     asked_at: Option<Instant>,
@@ -47,7 +48,7 @@ impl Catalogues {
             node: node.clone(),
             gateways: Gateways::default(),
             peers: BTreeSet::new(),
-            clients: 0,
+            wanting: 0,
             has_news: false,
             asked_at: None,
             asked: Vec::new(),
@@ -56,32 +57,42 @@ impl Catalogues {
         }
     }
 
-    /// All that they told last. It stays when the last client goes, so that the next one finds it.
+    /// All that they told last. It stays when nobody wants to know it any more, so that the next one finds it.
     pub fn beyond(&self) -> &Beyond {
         &self.beyond
     }
 
+    /// Some have yet to answer.
+    pub fn is_asking(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// So many who want to know have just asked by themselves.
+    pub fn were_asked(&mut self, wanting: usize) {
+        (self.wanting, self.asked_at) = (wanting, Some(Instant::now()));
+    }
+
     /// Takes answers, and asks again when it is time. Waits for no gateway. True: they tell something else than before.
-    pub fn follow(&mut self, view: &View, clients: usize) -> bool {
-        let mut is_told = !self.asked.is_empty();
+    pub fn follow(&mut self, view: &View, wanting: usize) -> bool {
+        let mut is_told = self.is_asking();
         self.take_answers();
-        if clients > 0 && self.is_due(view, clients) {
+        if wanting > 0 && self.is_due(view, wanting) {
             self.ask(view);
             is_told = true;
         }
-        self.clients = clients;
-        is_told && self.asked.is_empty() && self.join()
+        self.wanting = wanting;
+        is_told && !self.is_asking() && self.join()
     }
 
-    fn is_due(&mut self, view: &View, clients: usize) -> bool {
+    fn is_due(&mut self, view: &View, wanting: usize) -> bool {
         // Where that fails, there is no news, and the next time it may not.
         let _ = self.gateways.follow(&self.node, view).and_then(|()| self.gateways.take(view, Duration::ZERO));
         let told = self.gateways.told.values().flat_map(|told| told.status.peers.iter().map(|peer| (&told.status.node, peer)));
         let peers = told.filter(|(_, peer)| peer.connected).map(|(node, peer)| (node.clone(), peer.name.clone())).collect();
         let before = std::mem::replace(&mut self.peers, peers);
-        self.has_news |= clients > self.clients || !self.peers.is_subset(&before);
+        self.has_news |= wanting > self.wanting || !self.peers.is_subset(&before);
         let pace = if self.has_news { SOON } else { NOW_AND_THEN };
-        self.asked.is_empty() && self.asked_at.is_none_or(|at| at.elapsed() >= pace)
+        !self.is_asking() && self.asked_at.is_none_or(|at| at.elapsed() >= pace)
     }
 
     fn ask(&mut self, view: &View) {
