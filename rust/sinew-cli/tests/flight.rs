@@ -1,127 +1,26 @@
 //! `sinew record --last`: what was published last is in the file, also of a process that was killed.
 
 mod common;
+#[path = "common/flight.rs"]
+mod flight;
 
-use std::io::{BufRead, BufReader, Lines, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{Domain, Running, eventually, interrupt};
+use common::{Running, eventually, interrupt};
+use flight::{NUMBER, Recorder, Scene, number, read};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, NodeOptions, Qos};
 use sinew_bag::Bag;
 
-const NUMBER: &str = "test/Number{value:uint64;}";
 const IMAGE: &str = "test/Image{number:uint64;data:uint8[];}";
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
 
 fn image(number: u64) -> Vec<u8> {
     let size = 100_000 + number as usize;
     let data: Vec<u8> = (0..size).map(|at| (at as u64 * (number + 3)) as u8).collect();
     [&[0, 1, 0, 0][..], &number.to_le_bytes(), &(size as u32).to_le_bytes(), &data].concat()
-}
-
-/// A flight recorder that is running.
-struct Recorder {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-    counters: sinew::DomainCounters,
-    _node: Node,
-}
-
-impl Recorder {
-    fn start(domain: &Domain, folder: &Path, arguments: &[&str]) -> Recorder {
-        Recorder::lasting("60s", domain, folder, arguments)
-    }
-
-    fn lasting(last: &str, domain: &Domain, folder: &Path, arguments: &[&str]) -> Recorder {
-        let mut command = domain.command(&format!("record --json --last {last} -o"));
-        command.arg(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let node = domain.node("sinew-test");
-        let is_there = || node.domain_state().unwrap().topics.values().any(|topic| topic.name.starts_with("sinew/flight/"));
-        assert!(eventually(is_there));
-        Recorder { child, lines, counters: node.domain_counters().unwrap(), _node: node }
-    }
-
-    /// Until so many messages have come to it from those who are there.
-    fn has_received(&self, count: u64) {
-        assert!(eventually(|| self.received() >= count));
-    }
-
-    fn received(&self) -> u64 {
-        self.counters.read().unwrap().pairs.iter().map(|pair| pair.messages).sum()
-    }
-
-    /// What it tells of the next file.
-    fn written(&mut self) -> serde_json::Value {
-        serde_json::from_str(&self.lines.next().expect("it writes").unwrap()).unwrap()
-    }
-
-    fn interrupt(&self) {
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.child.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
-    }
-
-    fn end(self) -> String {
-        self.interrupt();
-        self.has_ended()
-    }
-
-    fn has_ended(self) -> String {
-        let (status, said) = self.status();
-        assert_eq!(status, Some(0), "{said}");
-        said
-    }
-
-    /// With which it ends, and what it has said.
-    fn status(mut self) -> (Option<i32>, String) {
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
-    }
-}
-
-/// It ends with the test, however that ends.
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-struct Scene {
-    domain: Domain,
-    folder: tempfile::TempDir,
-}
-
-impl Scene {
-    fn new() -> Scene {
-        Scene { domain: Domain::new(), folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn recorder(&self, arguments: &[&str]) -> Recorder {
-        Recorder::start(&self.domain, self.folder.path(), arguments)
-    }
-
-    fn publisher(&self, node: &Node, topic: &str) -> Publisher {
-        let publisher = Publisher::new(node, topic, NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
-        assert!(eventually(|| publisher.statistics().subscribers == 1));
-        publisher
-    }
-}
-
-/// Messages of a topic.
-fn read(written: &serde_json::Value, topic: &str) -> Vec<Vec<u8>> {
-    let bag = Bag::open(&PathBuf::from(written["path"].as_str().unwrap())).unwrap();
-    assert_eq!(bag.cut(), None);
-    let messages = bag.messages(Default::default()).map(Result::unwrap);
-    messages.filter(|message| bag.topic(message.topic).unwrap().name == topic).map(|message| message.to_vec().unwrap()).collect()
 }
 
 const PUBLISHED: u64 = 40;
@@ -296,6 +195,23 @@ fn a_condition_triggers_when_it_becomes_true_also_of_a_topic_that_is_not_held() 
     }
     let said = recorder.end();
     assert!(said.contains("'battery.vaule > 0' will never be so: test/Number has no field 'vaule': did you mean 'value'?"), "{said}");
+}
+
+#[test]
+fn a_condition_that_holds_for_one_publisher_all_along_triggers_once_whatever_another_one_publishes() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--when", "battery.value < 10"]);
+    let (left, right) = (scene.domain.node("left"), scene.domain.node("right"));
+    let (low, full) = (scene.publisher(&left, "battery"), scene.publisher(&right, "battery"));
+    for round in 1..=20 {
+        low.publish(&[&number(5)]).unwrap();
+        recorder.has_received(2 * round - 1);
+        full.publish(&[&number(20)]).unwrap();
+        recorder.has_received(2 * round);
+    }
+    recorder.interrupt();
+    assert_eq!(recorder.lines.by_ref().count(), 1);
+    recorder.has_ended();
 }
 
 #[test]

@@ -73,10 +73,10 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     let store = Arc::new(Mutex::new(Store::new(i64::try_from(last.as_nanos()).unwrap_or(i64::MAX), asked.budget.as_u64())));
     let held = Wanted::new(asked)?;
     let (holds, watched) = (held.clone(), asked.when.clone());
-    let conditions = Mutex::new(Conditions::new(&asked.when));
-    let (into, tell) = (Arc::clone(&store), events.clone());
+    let conditions = Arc::new(Mutex::new(Conditions::new(&asked.when)));
+    let (into, looks, tell) = (Arc::clone(&store), Arc::clone(&conditions), events.clone());
     let sink = Arc::new(move |message: Received| {
-        let begun = conditions.lock().expect("nobody panics with it").look(&message);
+        let begun = looks.lock().expect("nobody panics with it").look(&message);
         if holds.has(&message.source.name) {
             into.lock().expect("nobody panics with it").push(Held::new(message));
         }
@@ -105,6 +105,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         held,
         subscriptions,
         view,
+        conditions,
         deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
         plan,
         pending: None,
@@ -132,6 +133,7 @@ struct Flight<'a> {
     subscriptions: Subscriptions,
     /// The newest.
     view: View,
+    conditions: Arc<Mutex<Conditions>>,
     deaths: Option<Deaths>,
     plan: Plan,
     pending: Option<Pending>,
@@ -191,6 +193,7 @@ impl Flight<'_> {
                 }
                 Err(_) => {
                     self.subscriptions.tend(&self.view);
+                    self.conditions.lock().expect("nobody panics with it").forget(Instant::now(), &self.view);
                     self.show();
                 }
             }

@@ -8,28 +8,59 @@ use globset::GlobMatcher;
 use super::condition::{Condition, Watch};
 use crate::domain::View;
 use crate::output::{say, shown};
+use crate::record::parting::PARTING;
 use crate::record::source::Received;
 
-/// Conditions, and whether they hold.
+/// Conditions, and for whom they hold.
 pub struct Conditions {
     conditions: Vec<Condition>,
     /// By the numbers of topics, those that are about one.
-    watches: HashMap<usize, Vec<(usize, Watch)>>,
-    holds: Vec<bool>,
+    watches: HashMap<usize, Vec<Watched>>,
+}
+
+/// A condition for messages of a topic.
+struct Watched {
+    /// Of the condition.
+    number: usize,
+    watch: Watch,
+    holds: Holding,
+}
+
+/// By the names of their nodes, publishers whose newest message is as a condition says, and since when they are not there. Of each by itself: one battery may be low all along beside another that is not.
+#[derive(Default)]
+struct Holding(HashMap<String, Option<Instant>>);
+
+impl Holding {
+    /// Whether it has come to be so for this one.
+    fn begins(&mut self, publisher: &str, holds: bool) -> bool {
+        if !holds {
+            self.0.remove(publisher);
+            return false;
+        }
+        self.0.insert(publisher.to_owned(), None).is_none()
+    }
+
+    /// Forgets who has been gone for long. Before, one that has lost its manager may come again.
+    fn forget(&mut self, now: Instant, is_there: impl Fn(&str) -> bool) {
+        self.0.retain(|publisher, gone| {
+            *gone = if is_there(publisher) { None } else { gone.or(Some(now)) };
+            gone.is_none_or(|since| now - since < PARTING)
+        });
+    }
 }
 
 impl Conditions {
     pub fn new(conditions: &[Condition]) -> Conditions {
-        Conditions { conditions: conditions.to_vec(), watches: HashMap::new(), holds: vec![false; conditions.len()] }
+        Conditions { conditions: conditions.to_vec(), watches: HashMap::new() }
     }
 
-    /// Looks at a message. Gives the conditions that hold now and did not before.
+    /// Looks at a message. Gives the conditions that hold for its publisher now and did not before.
     pub fn look(&mut self, message: &Received) -> Vec<String> {
         let source = &message.source;
         let watches = self.watches.entry(source.number).or_insert_with(|| {
             let about = self.conditions.iter().enumerate().filter(|(_, condition)| condition.is_about(&source.name));
             let watches = about.filter_map(|(n, condition)| match condition.watch(&source.name, &source.ty) {
-                Ok(watch) => Some((n, watch)),
+                Ok(watch) => Some(Watched { number: n, watch, holds: Holding::default() }),
                 Err(why) => {
                     say!("'{}' will never be so: {}", shown(condition.text()), shown(&why));
                     None
@@ -38,14 +69,19 @@ impl Conditions {
             watches.collect()
         });
         let mut begun = Vec::new();
-        for (n, watch) in watches {
-            let Ok(holds) = message.frame.reader().and_then(|mut reader| watch.holds(&mut reader)) else { continue };
-            if holds && !self.holds[*n] {
-                begun.push(self.conditions[*n].text().to_owned());
+        for Watched { number, watch, holds } in watches {
+            let Ok(is_so) = message.frame.reader().and_then(|mut reader| watch.holds(&mut reader)) else { continue };
+            if holds.begins(&message.frame.info().publisher, is_so) {
+                begun.push(self.conditions[*number].text().to_owned());
             }
-            self.holds[*n] = holds;
         }
         begun
+    }
+
+    /// Forgets publishers that have gone, also so that who comes again in a bad way is told of again.
+    pub fn forget(&mut self, now: Instant, view: &View) {
+        let is_there = |publisher: &str| view.state.nodes.values().any(|node| node.name == publisher);
+        self.watches.values_mut().flatten().for_each(|watched| watched.holds.forget(now, is_there));
     }
 }
 
@@ -97,5 +133,21 @@ impl Deaths {
     /// When somebody may be dead.
     pub fn due(&self) -> Option<Instant> {
         self.missed.values().min().map(|since| *since + Self::GRACE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_begins_to_hold_for_each_publisher_by_itself_until_that_has_gone_for_long() {
+        let (mut holds, now) = (Holding::default(), Instant::now());
+        assert_eq!([("left", true), ("right", false), ("left", true)].map(|(name, is_so)| holds.begins(name, is_so)), [true, false, false]);
+        assert_eq!([true, false, true].map(|is_so| holds.begins("right", is_so)), [true, false, true]);
+        holds.forget(now, |_| false);
+        assert!(!holds.begins("left", true), "it has come again");
+        holds.forget(now + PARTING, |name| name == "left");
+        assert_eq!(holds.0.into_keys().collect::<Vec<_>>(), ["left"]);
     }
 }
