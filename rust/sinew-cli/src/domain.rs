@@ -184,10 +184,10 @@ impl View {
         publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local)
     }
 
-    /// What an observer has to offer that publishes on a topic, so that all subscribers hear it.
-    pub fn fitting(&self, topic: Id) -> Qos {
+    /// What an observer has to offer that publishes on a topic, beside what it offers, so that all subscribers hear it.
+    pub fn fitting(&self, topic: Id, offered: Qos) -> Qos {
         let shorter = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
-        self.endpoints(topic, false).fold(Qos::default(), |qos, subscriber| Qos {
+        self.endpoints(topic, false).fold(offered, |qos, subscriber| Qos {
             reliable: qos.reliable || subscriber.reliable,
             transient_local: qos.transient_local || subscriber.transient_local,
             manual_by_topic: qos.manual_by_topic || subscriber.manual_by_topic,

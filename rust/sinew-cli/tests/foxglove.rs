@@ -351,6 +351,37 @@ fn what_clients_publish_goes_on_when_the_topic_has_come_back() {
 }
 
 #[test]
+fn what_clients_publish_reaches_also_who_comes_later_and_asks_for_more() {
+    let domain = Domain::new();
+    let node = domain.node("robot");
+    let _keeps_it = publisher(&node, "number", NUMBER);
+    let server = Server::start(&domain, "--allow-publish");
+    let mut client = Client::connect(&server);
+    client.channel("/number");
+    advertise(&mut client, 1, "/number", "json");
+    let publishers = || {
+        let state = node.domain_state().unwrap();
+        let topic = state.topic("number").map(|topic| topic.id);
+        state.endpoints.values().filter(|end| end.publishes && end.topic == topic).count()
+    };
+    assert!(eventually(|| publishers() == 2));
+    let (hour, usual) = (Some(Duration::from_secs(3600)), Qos::default());
+    let more = [
+        Qos { reliable: true, ..usual.clone() },
+        Qos { transient_local: true, ..usual.clone() },
+        Qos { deadline: hour, lease: hour, ..usual },
+    ];
+    for qos in more {
+        let numbers = Subscriber::new(&node, "number", NUMBER, &qos, Default::default()).unwrap();
+        let comes = || {
+            publish(&mut client, 1, br#"{"value": 3}"#);
+            numbers.take(Duration::from_millis(10)).unwrap().is_some()
+        };
+        assert!(eventually(comes), "{qos:?}");
+    }
+}
+
+#[test]
 fn clients_see_who_publishes_subscribes_and_provides() {
     let domain = Domain::new();
     let (robot, viewer) = (domain.node("robot"), domain.node("viewer"));

@@ -62,12 +62,13 @@ pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
         let context = Context::new();
         let mut channels = Channels::new(&node, &context, &wishes, topics.clone());
         while !channels.follow(&view.lock().expect("nobody panics with it"), catalogues.beyond()) {}
-        let outlets = asked.allow_publish.then(|| Outlets::new(&node, &view));
-        let server = Server::start(&context, asked, address, &wishes, Listener::new(&wishes, outlets))?;
+        let outlets = asked.allow_publish.then(|| Arc::new(Outlets::new(&node, &view)));
+        let server = Server::start(&context, asked, address, &wishes, Listener::new(&wishes, outlets.clone()))?;
         address = server.address();
         let mut gateway = Gateway {
             channels,
             catalogues: &mut catalogues,
+            outlets,
             services: asked.services.then(|| Services::new(&node, topics.clone())),
             graph: Graph::default(),
             topics: &topics,
@@ -101,6 +102,7 @@ struct Gateway<'a> {
     server: &'a Server,
     channels: Channels,
     catalogues: &'a mut Catalogues,
+    outlets: Option<Arc<Outlets>>,
     services: Option<Services>,
     graph: Graph,
 }
@@ -143,6 +145,9 @@ impl Gateway<'_> {
 
     /// What goes by itself with the domain.
     fn tell(&mut self, view: &View) {
+        if let Some(outlets) = &self.outlets {
+            outlets.follow(view);
+        }
         if let Some(services) = &mut self.services {
             services.follow(view, self.server.handle());
         }

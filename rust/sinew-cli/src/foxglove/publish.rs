@@ -8,21 +8,22 @@ use sinew::msg::Type;
 use sinew::msg::stream::{Malformed, Reader};
 use sinew::msg::value::Value;
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{Ghost, Id, Node};
+use sinew::{Ghost, Id, Node, Qos};
 
 use super::wishes::Wishes;
 use crate::domain::{View, canonical};
+use crate::output::shown;
 
 /// What clients may do that the server tells of.
 pub struct Listener {
     wishes: Arc<Wishes>,
     /// None: they may not publish.
-    outlets: Option<Outlets>,
+    outlets: Option<Arc<Outlets>>,
 }
 
 impl Listener {
     /// Outlets are for what clients publish.
-    pub fn new(wishes: &Arc<Wishes>, outlets: Option<Outlets>) -> Listener {
+    pub fn new(wishes: &Arc<Wishes>, outlets: Option<Arc<Outlets>>) -> Listener {
         Listener { wishes: Arc::clone(wishes), outlets }
     }
 }
@@ -77,6 +78,7 @@ struct Outlet {
 struct Made {
     topic: Id,
     ty: Type,
+    qos: Qos,
     publisher: Publisher,
 }
 
@@ -108,18 +110,41 @@ impl Outlets {
             return Err(format!("clients publish on {MOST} topics already, and not on more"));
         }
         let topic = canonical(&channel.topic).to_owned();
-        let made = Mutex::new(self.make(&topic)?);
-        self.outlets().insert((client, channel.id), Arc::new(Outlet { topic, is_json, made }));
+        let made = Mutex::new(self.make(&topic, Qos::default())?);
+        let outlet = Arc::new(Outlet { topic, is_json, made });
+        self.outlets().insert((client, channel.id), Arc::clone(&outlet));
+        // Who came while it was made was told to those that were there before.
+        self.fit(&outlet, &self.view());
         Ok(())
     }
 
-    fn make(&self, name: &str) -> Result<Made, String> {
+    /// Has those hear what clients publish who came later, and ask for more than was offered then.
+    pub fn follow(&self, view: &View) {
+        let outlets: Vec<Arc<Outlet>> = self.outlets().values().map(Arc::clone).collect();
+        outlets.iter().for_each(|outlet| self.fit(outlet, view));
+    }
+
+    /// It never offers less than before: nobody needs that, and what it keeps would go.
+    fn fit(&self, outlet: &Outlet, view: &View) {
+        let mut made = outlet.made.lock().expect("nobody panics with it");
+        // For a topic that is gone the next message makes another one.
+        if !view.state.topics.contains_key(&made.topic) || view.fitting(made.topic, made.qos.clone()) == made.qos {
+            return;
+        }
+        match self.make(&outlet.topic, made.qos.clone()) {
+            Ok(next) => *made = next,
+            Err(why) => log::warn!("topic '{}': not all subscribers hear what a client publishes: {why}", shown(&outlet.topic)),
+        }
+    }
+
+    fn make(&self, name: &str, offered: Qos) -> Result<Made, String> {
         let view = self.view();
         let topic = view.state.topic(name).ok_or("only on topics that are there can be published, and this one is not")?;
         let ty = topic.signature.parse().map_err(|why| format!("topic '{name}' has a signature that is none: {why}"))?;
         let options = PublisherOptions { ghost: Ghost::Observer, ..PublisherOptions::default() };
-        let publisher = Publisher::new(&self.node, name, &topic.signature, &view.fitting(topic.id), options);
-        Ok(Made { topic: topic.id, ty, publisher: publisher.map_err(|error| error.to_string())? })
+        let qos = view.fitting(topic.id, offered);
+        let publisher = Publisher::new(&self.node, name, &topic.signature, &qos, options);
+        Ok(Made { topic: topic.id, ty, qos, publisher: publisher.map_err(|error| error.to_string())? })
     }
 
     fn close(&self, client: ClientId, channel: ClientChannelId) {
@@ -133,7 +158,7 @@ impl Outlets {
         let Some(outlet) = self.outlets().get(&(client, channel)).map(Arc::clone) else { return Ok(()) };
         let mut made = outlet.made.lock().expect("nobody panics with it");
         if !self.view().state.topics.contains_key(&made.topic) {
-            *made = self.make(&outlet.topic)?;
+            *made = self.make(&outlet.topic, Qos::default())?;
         }
         let stream;
         let payload = if outlet.is_json {
