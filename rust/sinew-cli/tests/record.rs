@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{IMAGE, eventually};
+use common::{IMAGE, eventually, is_stopped};
 use record::{NUMBER, Recorder, Scene, connected, number, read, read_so_far};
 use sinew::Qos;
 use sinew::msg::{Type, schema};
@@ -268,6 +268,35 @@ fn what_was_lost_is_counted_and_stands_in_the_file() {
     assert_eq!(told["messages"].as_u64().unwrap() + lost, published);
     let bag = Bag::open(&path).unwrap();
     assert_eq!(bag.metadata("sinew.lost").unwrap()["/number"], lost.to_string());
+}
+
+#[test]
+fn what_was_lost_just_before_the_end_stands_in_the_file() {
+    for round in 0..10 {
+        let scene = Scene::new();
+        let numbers = scene.publisher("number", NUMBER, &Qos::default());
+        // To let go of these takes longer than to end a file.
+        let silent: Vec<_> = (0..100).map(|n| scene.publisher(&format!("silent_{n}"), NUMBER, &Qos::default())).collect();
+        let path = scene.path("a.mcap");
+        let recorder = Recorder::start(&scene.domain, &format!("-o {} --json", path.display()));
+        connected(&numbers);
+        silent.iter().for_each(connected);
+        numbers.publish(&[&number(0)]).unwrap();
+        recorder.has_received(1);
+        recorder.signal("-STOP");
+        assert!(eventually(|| is_stopped(recorder.child.id() as i32)));
+        let published = 3000;
+        (1..published).for_each(|n| numbers.publish(&[&number(n)]).unwrap());
+        recorder.signal("-CONT");
+        recorder.has_counted(published);
+        let (_, text, _) = recorder.interrupt();
+        let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let lost = told["lost"].as_u64().unwrap();
+        assert!(lost > 0, "{round}: {told}");
+        let bag = Bag::open(&path).unwrap();
+        let in_file = bag.metadata("sinew.lost").and_then(|lost| lost.get("/number").cloned());
+        assert_eq!(in_file, Some(lost.to_string()), "{round}");
+    }
 }
 
 #[test]

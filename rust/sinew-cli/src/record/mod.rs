@@ -117,17 +117,17 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
 
     // What has come while the disk was too slow will not be written any more.
     let behind = if queue.is_full() { subscriptions.waiting() } else { BTreeMap::new() };
-    // In this order: whoever receives may wait for room.
+    // In this order: whoever receives may wait for room, and who writes ends the last file, in which all that was lost is to be, as soon as nothing comes any more.
     subscriptions.stop(|| queue.is_full());
-    queue.close();
     let mut counts = subscriptions.counts();
     behind.into_iter().for_each(|(topic, waiting)| counts.entry(topic).or_default().lost += waiting);
+    *lost.lock().expect("nobody panics with it") = lost_of(&counts);
+    queue.close();
     if let Some(view) = followed.changed() {
         subscriptions.note_unheard(&view);
     }
     let not_recorded = subscriptions.not_recorded();
     drop(subscriptions);
-    *lost.lock().expect("nobody panics with it") = lost_of(&counts);
     let seconds = begun.elapsed().as_secs_f64();
     let (files, failed) = writer.join().map_err(|_| Failure::Failed("the thread that writes has panicked".to_owned()))?;
     line.clear();

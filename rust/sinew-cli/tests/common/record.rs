@@ -46,6 +46,12 @@ impl Recorder {
         assert!(eventually(|| received() >= count), "{} came", received());
     }
 
+    /// Until of so many messages all have come or were lost.
+    pub fn has_counted(&self, count: u64) {
+        let counted = || self.watch.read().unwrap().pairs.iter().map(|pair| pair.messages + pair.missed).sum::<u64>();
+        assert!(eventually(|| counted() >= count), "{} are counted", counted());
+    }
+
     pub fn interrupt(self) -> (ExitStatus, String, String) {
         self.signal("-INT");
         self.end()
