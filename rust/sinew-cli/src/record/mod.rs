@@ -4,6 +4,7 @@
 //! messages are lost, which their subscribers count.
 
 mod awaited;
+mod counts;
 mod files;
 pub mod flight;
 mod heard;
@@ -19,12 +20,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
+use self::counts::Counts;
 pub use self::files::{FLIGHT, LOST, REASON};
 use self::files::{Files, Lost, Plan, Recorded};
 use self::progress::{Line, Recording, Told, by_topics, refuse_not_recorded, tell_of_empty};
 use self::queue::{Queue, Taken};
 use self::source::Received;
-use self::topics::{Counts, Subscriptions};
+use self::topics::Subscriptions;
 use crate::cli::Cli;
 use crate::clock::Clock;
 use crate::commands::record::Record;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::counts::{Counts, NotRecorded};
 use super::files::Recorded;
-use super::topics::{Counts, NotRecorded};
 use crate::cli::Cli;
 use crate::domain::service_of;
 use crate::failure::{Done, Failure};

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
 use sinew::{ErrorKind, Ghost, Id, Node, Qos};
 
 use super::awaited::Awaited;
+use super::counts::{Counts, NotRecorded};
 use super::heard::Heard;
 use super::parting::{PARTING, Quiet};
 use super::source::{Received, Source, offered};
@@ -97,33 +97,6 @@ struct Refused {
     signature: String,
     /// It lacked memory or descriptors, of which there may be some again.
     is_for_want: bool,
-}
-
-/// Whose messages are not recorded.
-#[derive(Clone, Debug, Serialize)]
-pub struct NotRecorded {
-    /// Of the topic.
-    pub name: String,
-    pub why: String,
-}
-
-/// What happened to the messages of a topic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Received.
-    pub received: u64,
-    /// Lost before they were received.
-    pub lost: u64,
-    /// Copied by the library, since so many were held already.
-    pub copied: u64,
-}
-
-impl std::ops::AddAssign for Counts {
-    fn add_assign(&mut self, other: Counts) {
-        self.received += other.received;
-        self.lost += other.lost;
-        self.copied += other.copied;
-    }
 }
 
 impl Subscriptions {
@@ -275,7 +248,14 @@ impl Subscriptions {
 
     /// Messages that have come, and that the sink was not given yet, by the names of topics.
     pub fn waiting(&self) -> BTreeMap<String, u64> {
-        self.subscribed.iter().map(|(name, subscription)| (name.clone(), subscription.statistics().waiting)).collect()
+        let mut waiting = BTreeMap::new();
+        let subscribed = self.subscribed.iter().map(|(name, subscription)| (name, subscription.statistics()));
+        let parting = self.parting.iter().map(|parting| (&parting.topic, parting.subscription.statistics()));
+        // What living publishers publish waits for the next one, too.
+        for (topic, told) in subscribed.chain(parting.filter(|(_, told)| told.publishers == 0)) {
+            *waiting.entry(topic.clone()).or_default() += told.waiting;
+        }
+        waiting
     }
 
     /// By the names of topics.
@@ -436,15 +416,31 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn what_a_publisher_that_is_gone_has_left_is_taken_once_however_slow_the_disk_is() {
+    /// The domain, with a recorder in it and somebody who publishes.
+    fn scene() -> (tempfile::TempDir, Node, (Publisher, Node)) {
         let folder = tempfile::tempdir().unwrap();
         let node = |name| {
             let domain = folder.path().join("domain").to_str().unwrap().to_owned();
             Node::with_options(name, &NodeOptions { domain, by_caller: false }).unwrap()
         };
-        let (camera, recorder) = (node("camera"), node("recorder"));
+        let (recorder, camera) = (node("recorder"), node("camera"));
         let publisher = Publisher::new(&camera, "image", "uint8", &Qos::default(), PublisherOptions::default()).unwrap();
+        (folder, recorder, (publisher, camera))
+    }
+
+    /// Follows the domain until it is so, or the time is over.
+    fn follow(subscriptions: &mut Subscriptions, until: impl Fn(&Subscriptions) -> bool) {
+        let end = Instant::now() + 6 * PARTING;
+        while !until(subscriptions) && Instant::now() < end {
+            let view = View::of(&subscriptions.node).unwrap();
+            subscriptions.update(&view);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn what_a_publisher_that_is_gone_has_left_is_taken_once_however_slow_the_disk_is() {
+        let (_folder, recorder, (publisher, camera)) = scene();
         let (given, infos) = std::sync::mpsc::channel();
         let sink = move |message: Received| {
             given.send(message.frame.info()).unwrap();
@@ -452,24 +448,38 @@ mod tests {
                 std::thread::sleep(PARTING + MEETING);
             }
         };
-        let mut subscriptions = Subscriptions::new(recorder.clone(), |_| true, Arc::new(sink));
-        let mut follow = |until: &dyn Fn(&Subscriptions) -> bool| {
-            let end = Instant::now() + 6 * PARTING;
-            while !until(&subscriptions) && Instant::now() < end {
-                subscriptions.update(&View::of(&recorder).unwrap());
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            subscriptions.heard.get("image").cloned()
-        };
-        follow(&|_| publisher.statistics().subscribers == 1);
+        let mut subscriptions = Subscriptions::new(recorder, |_| true, Arc::new(sink));
+        follow(&mut subscriptions, |_| publisher.statistics().subscribers == 1);
         (0..3).for_each(|n| publisher.publish(&[&[0, 1, 0, 0, n]]).unwrap());
         let first = infos.recv().unwrap();
         drop((publisher, camera));
-        follow(&|all| !all.parting.is_empty());
-        let heard = follow(&|all| all.counts()["image"].received == 3).expect("it has not been let go of");
+        follow(&mut subscriptions, |all| !all.parting.is_empty());
+        follow(&mut subscriptions, |all| all.counts()["image"].received == 3);
+        let heard = subscriptions.heard.get("image").expect("it has not been let go of");
         assert!(!heard.lock().unwrap().is_new(first, u64::MAX), "it would be taken again");
         assert_eq!([2, 3].map(|_| infos.recv().unwrap().sequence), [2, 3]);
-        follow(&|all| all.parting.is_empty());
+        follow(&mut subscriptions, |all| all.parting.is_empty());
         assert_eq!((subscriptions.parting.len(), subscriptions.counts()["image"].received), (0, 3));
+    }
+
+    #[test]
+    fn what_a_publisher_that_is_gone_has_left_waits_while_the_disk_is_slow() {
+        let (_folder, recorder, (publisher, camera)) = scene();
+        let (go, gone_on) = std::sync::mpsc::channel::<()>();
+        let (given, gone_on) = (Arc::<AtomicU64>::default(), Mutex::new(gone_on));
+        let counted = Arc::clone(&given);
+        let sink = move |_: Received| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let _ = gone_on.lock().unwrap().recv();
+        };
+        let mut subscriptions = Subscriptions::new(recorder, |_| true, Arc::new(sink));
+        follow(&mut subscriptions, |_| publisher.statistics().subscribers == 1);
+        (0..3).for_each(|n| publisher.publish(&[&[0, 1, 0, 0, n]]).unwrap());
+        follow(&mut subscriptions, |_| given.load(Ordering::SeqCst) == 1);
+        drop((publisher, camera));
+        follow(&mut subscriptions, |all| all.parting.iter().any(|parting| parting.subscription.statistics().publishers == 0));
+        let waiting = subscriptions.waiting();
+        drop(go);
+        assert_eq!(waiting.get("image"), Some(&2));
     }
 }
