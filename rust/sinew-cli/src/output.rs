@@ -1,10 +1,11 @@
 //! Printing.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::failure::Done;
 
@@ -73,6 +74,11 @@ pub fn json_line(document: &impl Serialize) -> Done {
     serde_json::to_writer(&mut out, document)?;
     writeln!(out)?;
     Ok(out.flush()?)
+}
+
+/// A path in a document, which is text: the name of a file need not be.
+pub fn path_as_text<S: Serializer>(path: &impl AsRef<Path>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.as_ref().to_string_lossy())
 }
 
 /// What goes on, in a line of the standard error that is written again and again. Only a terminal gets it.

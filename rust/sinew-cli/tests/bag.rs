@@ -2,7 +2,9 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use common::Domain;
@@ -138,4 +140,24 @@ fn what_cannot_be_read_is_said_with_what_to_do() {
     fs::write(folder.path().join("a.db3"), "").unwrap();
     let (_, complaint) = domain.complaint(&format!("bag info {}", folder.path().display()));
     assert!(complaint.contains("but a database of rosbag2: `pip install rosbags`"), "{complaint}");
+}
+
+#[test]
+fn files_whose_names_are_no_text_are_told_as_json_nevertheless() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let name = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
+    [name(b"a\xff.mcap"), name(b"b.mcap")].iter().for_each(|path| write(path, Compression::None));
+    let text = domain.text(&format!("bag info --json {}", folder.path().display()));
+    let told: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_told = |end: &&str| told.iter().any(|told| told["file"].as_str().unwrap().ends_with(end));
+    assert!(told.len() == 2 && ["/a\u{fffd}.mcap", "/b.mcap"].iter().all(is_told), "{text}");
+
+    for (arguments, written) in [("", &b"c\xff.mcap"[..]), (" --split-time 1h", b"c\xff_0.mcap")] {
+        let mut command = domain.command(&format!("record --json --max-duration 10ms{arguments} -o"));
+        let output = command.arg(name(b"c\xff.mcap")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(told["files"][0]["path"], &*name(written).to_string_lossy());
+        assert!(name(written).exists());
+    }
 }

@@ -11,7 +11,7 @@ use sinew_bag::Bag;
 
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
-use crate::output::{BAD, Cell, NAME, TITLE, Table, WARN, counted, json, json_line, out, shown};
+use crate::output::{BAD, Cell, NAME, TITLE, Table, WARN, counted, json, json_line, out, path_as_text, shown};
 use crate::record::{FLIGHT, LOST, REASON};
 use crate::recordings::open_all;
 use crate::units::{bytes, three_digits};
@@ -39,6 +39,7 @@ pub struct Info {
 
 #[derive(Serialize)]
 struct OfBag<'a> {
+    #[serde(serialize_with = "path_as_text")]
     file: &'a Path,
     bytes: u64,
     /// Why it is not whole.

@@ -1,7 +1,7 @@
 //! The files of a recording: one, or one after the other.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use sinew_bag::{BagError, Compression, Result, Stamp, TopicId, Writer};
 
 use super::source::{Received, Source};
-use crate::output::{WARN, say, shown};
+use crate::output::{WARN, path_as_text, say, shown};
 
 /// Under which name losses stand in files.
 pub const LOST: &str = "sinew.lost";
@@ -36,6 +36,7 @@ pub struct Plan {
 /// A file that is finished.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recorded {
+    #[serde(serialize_with = "path_as_text")]
     pub path: PathBuf,
     pub bytes: u64,
     pub messages: u64,
@@ -78,10 +79,19 @@ impl Plan {
         if !self.is_split() {
             return self.path.clone();
         }
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let extension = self.path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
-        self.path.with_file_name(format!("{stem}_{n}{extension}"))
+        with_stem_end(&self.path, &format!("_{n}"))
     }
+}
+
+/// The same with this before the extension. Names of files need not be text.
+pub fn with_stem_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(end);
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 impl Current {

@@ -14,8 +14,8 @@ use super::service::{Caller, Response};
 use super::store::Held;
 use crate::clock::Clock;
 use crate::failure::{Done, Failure};
-use crate::output::shown;
-use crate::record::files::{self, Files, Lost};
+use crate::output::{path_as_text, shown};
+use crate::record::files::{self, Files, Lost, with_stem_end};
 use crate::record::{file_in, usual_time};
 
 const USUAL_FILE: &str = "flight.mcap";
@@ -41,6 +41,7 @@ pub struct Job {
 /// What was written.
 #[derive(Serialize)]
 pub struct Written {
+    #[serde(serialize_with = "path_as_text")]
     pub path: PathBuf,
     pub messages: u64,
     pub bytes: u64,
@@ -75,11 +76,9 @@ impl Plan {
 
     /// A file that is not there, with the time in its name.
     fn path(&self) -> PathBuf {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let extension = self.path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
         let time = usual_time();
-        let names = (1_u64..).map(|n| if n == 1 { format!("{stem}_{time}{extension}") } else { format!("{stem}_{time}_{n}{extension}") });
-        names.map(|name| self.path.with_file_name(name)).find(|path| !path.exists()).unwrap_or_default()
+        let ends = (1_u64..).map(|n| if n == 1 { format!("_{time}") } else { format!("_{time}_{n}") });
+        ends.map(|end| with_stem_end(&self.path, &end)).find(|path| !path.exists()).unwrap_or_default()
     }
 }
 
