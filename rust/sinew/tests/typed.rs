@@ -169,6 +169,29 @@ fn room_is_written_in_shared_memory() {
 }
 
 #[test]
+fn room_for_nothing_is_an_empty_slice_wherever_it_stands() {
+    #[derive(Serialize, Deserialize)]
+    struct Cloud<'a> {
+        stamp: u64,
+        #[serde(borrow)]
+        points: Slice<'a, f64>,
+    }
+    sinew::message!(Cloud<'a>);
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let publisher = Publisher::<Cloud>::new(&node, "cloud", &Qos::default()).unwrap();
+    let subscriber = Subscriber::<Cloud>::new(&node, "cloud", &Qos::default()).unwrap();
+    connected(&publisher);
+    let mut loan = publisher.loan(&Cloud { stamp: 7, points: Slice::room(0) }).unwrap();
+    assert!(loan.room::<f64>(0).unwrap().is_empty());
+    assert_eq!(loan.room::<f32>(0).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    loan.publish().unwrap();
+    let received = subscriber.take(LONG).unwrap().expect("it comes");
+    let read = received.read().unwrap();
+    assert_eq!((read.stamp, read.points.len()), (7, 0));
+}
+
+#[test]
 fn what_is_no_message_of_the_type_is_an_error() {
     let domain = Domain::new();
     let node = domain.node("node");
