@@ -119,10 +119,10 @@ typedef struct sinew_qos {
   bool keep_all;        /* lose nothing, in place of `depth` */
   bool reliable;        /* with keep_all on both sides a publisher waits for a subscriber that is a whole ring behind */
   bool transient_local; /* keep the newest for those who come late, or ask for what was kept */
-  bool manual_by_topic; /* a publisher shows that it is alive by publishing or sinew_publisher_assert_liveliness(); else its process does */
+  bool manual_by_topic; /* needs lease_ns; a publisher shows that it is alive by publishing or assert_liveliness(); else its process does */
   int64_t deadline_ns;  /* between two messages at most; 0: none */
   int64_t lifespan_ns;  /* messages that are older are not delivered; 0: all are */
-  int64_t lease_ns;     /* a sign of life at least so often; 0: none */
+  int64_t lease_ns;     /* a sign of life at least so often; 0: none, which manual_by_topic is refused with */
 } sinew_qos;
 
 /* --- events ----------------------------------------------------------------------------------------------------------------------- */

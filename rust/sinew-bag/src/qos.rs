@@ -113,15 +113,17 @@ impl Profile {
     fn qos(&self) -> Qos {
         const DEEPEST: u64 = 512;
         let keep_all = self.history.is(2, "keep_all");
+        let lease = self.liveliness_lease_duration.duration();
         Qos {
             depth: if keep_all { 0 } else { self.depth.min(DEEPEST) as u32 },
             keep_all,
             reliable: self.reliability.is(1, "reliable"),
             transient_local: self.durability.is(1, "transient_local"),
-            manual_by_topic: self.liveliness.is(3, "manual_by_topic"),
+            // Who may be silent for ever shows nothing, and sinew has no such publisher.
+            manual_by_topic: lease.is_some() && self.liveliness.is(3, "manual_by_topic"),
             deadline: self.deadline.duration(),
             lifespan: self.lifespan.duration(),
-            lease: self.liveliness_lease_duration.duration(),
+            lease,
         }
     }
 }
@@ -174,6 +176,21 @@ mod tests {
             "- {{history: keep_all, depth: 0, reliability: reliable, durability: volatile, deadline: {time}, lifespan: {time}, liveliness: automatic, liveliness_lease_duration: {time}, avoid_ros_namespace_conventions: false}}"
         );
         assert_eq!(from_yaml(&text), Ok(Qos::reliable()));
+    }
+
+    #[test]
+    fn who_may_be_silent_for_ever_need_not_show_that_it_is_alive() {
+        let of = |lease: &str| {
+            let time = "{sec: 9223372036, nsec: 854775807}";
+            let text = format!(
+                "- {{history: 2, depth: 0, reliability: 1, durability: 2, deadline: {time}, lifespan: {time}, liveliness: 3, liveliness_lease_duration: {lease}}}"
+            );
+            from_yaml(&text).unwrap()
+        };
+        for none in ["{sec: 9223372036, nsec: 854775807}", "{sec: 2147483647, nsec: 4294967295}", "{sec: 0, nsec: 0}"] {
+            assert_eq!(of(none), Qos::reliable());
+        }
+        assert_eq!(of("{sec: 2, nsec: 0}"), Qos { manual_by_topic: true, lease: Some(Duration::from_secs(2)), ..Qos::reliable() });
     }
 
     #[test]

@@ -49,6 +49,16 @@ fn publishers_offer_what_the_recorded_ones_did() {
 }
 
 #[test]
+fn a_publisher_of_ros_2_that_had_for_ever_to_show_that_it_is_alive_is_played() {
+    let scene = Scene::new();
+    let manual = Qos { manual_by_topic: true, ..Qos::reliable() };
+    let path = scene.file("a", &[topic("/number", NUMBER, &manual)], &[Due(0, "/number", number(7))]);
+    let numbers = scene.every("number");
+    assert_eq!(scene.play(&path, "")["refused"], serde_json::json!([]));
+    assert_eq!(take(&numbers), number(7));
+}
+
+#[test]
 fn topics_are_chosen_left_out_and_renamed() {
     let scene = Scene::new();
     let names = ["/camera/left", "/camera/right", "/imu"];

@@ -142,13 +142,13 @@ pub struct sinew_qos {
     pub reliable: bool,
     /// keep the newest for those who come late, or ask for what was kept
     pub transient_local: bool,
-    /// a publisher shows that it is alive by publishing or sinew_publisher_assert_liveliness(); else its process does
+    /// needs lease_ns; a publisher shows that it is alive by publishing or assert_liveliness(); else its process does
     pub manual_by_topic: bool,
     /// between two messages at most; 0: none
     pub deadline_ns: i64,
     /// messages that are older are not delivered; 0: all are
     pub lifespan_ns: i64,
-    /// a sign of life at least so often; 0: none
+    /// a sign of life at least so often; 0: none, which manual_by_topic is refused with
     pub lease_ns: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sinew_sys as sys;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::ffi::optional_nanoseconds;
 
 /// What a publisher offers, or a subscriber asks for. Two that do not fit are not connected: an [`Event`](crate::Event) tells.
@@ -23,7 +24,7 @@ pub struct Qos {
     pub reliable: bool,
     /// Keep the newest for those who come late, or ask for what was kept.
     pub transient_local: bool,
-    /// A publisher shows that it is alive by publishing or `assert_liveliness()`; else its process does.
+    /// A publisher shows that it is alive by publishing or `assert_liveliness()`; else its process does. Needs [`lease`](Qos::lease), too: else [`ErrorKind::InvalidArgument`].
     pub manual_by_topic: bool,
     /// Between two messages at most.
     pub deadline: Option<Duration>,
@@ -44,8 +45,13 @@ impl Qos {
         Qos { keep_all: true, reliable: true, ..Qos::default() }
     }
 
-    pub(crate) fn in_c(&self) -> sys::sinew_qos {
-        sys::sinew_qos {
+    pub(crate) fn in_c(&self, topic: &str) -> Result<sys::sinew_qos> {
+        if self.manual_by_topic && self.lease.is_none() {
+            // In C no lease is one of 0, of which the library would say that it is out of range.
+            let why = format!("topic '{topic}': manual_by_topic needs `lease` too: how often at least a publisher shows that it is alive");
+            return Err(Error::new(ErrorKind::InvalidArgument, why));
+        }
+        Ok(sys::sinew_qos {
             struct_size: size_of::<sys::sinew_qos>() as u32,
             depth: self.depth,
             keep_all: self.keep_all,
@@ -55,6 +61,6 @@ impl Qos {
             deadline_ns: optional_nanoseconds(self.deadline),
             lifespan_ns: optional_nanoseconds(self.lifespan),
             lease_ns: optional_nanoseconds(self.lease),
-        }
+        })
     }
 }

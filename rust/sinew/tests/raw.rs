@@ -114,6 +114,24 @@ fn a_subscriber_may_be_dropped_in_its_own_callback() {
 }
 
 #[test]
+fn who_shows_by_itself_that_it_is_alive_says_how_often() {
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let qos = Qos { manual_by_topic: true, ..Qos::default() };
+    for error in [
+        Publisher::new(&node, "n", NUMBER, &qos, Default::default()).unwrap_err(),
+        Subscriber::new(&node, "n", NUMBER, &qos, Default::default()).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert!(error.to_string().contains("topic 'n': manual_by_topic needs `lease` too"), "{error}");
+    }
+    let qos = Qos { lease: Some(LONG), ..qos };
+    let publisher = Publisher::new(&node, "n", NUMBER, &qos, Default::default()).unwrap();
+    let _subscriber = Subscriber::new(&node, "n", NUMBER, &qos, Default::default()).unwrap();
+    connected(&publisher);
+}
+
+#[test]
 fn errors_say_what_is_there_and_what_was_asked() {
     let domain = Domain::new();
     let node = domain.node("node");

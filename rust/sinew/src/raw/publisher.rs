@@ -68,6 +68,7 @@ unsafe impl Sync for Publisher {}
 impl Publisher {
     /// Publishes on `topic`. `signature` describes the type: "robot/Image{width:uint32;data:uint8[];}". Blocks until the manager has agreed. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the topic carries another type.
     pub fn new(node: &Node, topic: &str, signature: &str, qos: &Qos, options: PublisherOptions) -> Result<Publisher> {
+        let qos = qos.in_c(topic)?;
         let (topic, signature) = (c_text(topic)?, c_text(signature)?);
         let (when_full, withdraw_at_most) = match options.when_full {
             WhenFull::Withdraw => (sys::SINEW_WHEN_FULL_WITHDRAW, 0),
@@ -96,9 +97,7 @@ impl Publisher {
         };
         let mut publisher = ptr::null_mut();
         // SAFETY: what is given lives until it returns; the context belongs to the library from here on, which fits.
-        check(unsafe {
-            sys::sinew_publisher_create(node.0.raw(), topic.as_ptr(), signature.as_ptr(), &qos.in_c(), &asked, &mut publisher)
-        })?;
+        check(unsafe { sys::sinew_publisher_create(node.0.raw(), topic.as_ptr(), signature.as_ptr(), &qos, &asked, &mut publisher) })?;
         Ok(Publisher { publisher, _node: node.clone() })
     }
 

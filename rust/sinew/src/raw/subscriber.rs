@@ -70,6 +70,7 @@ impl Subscriber {
         options: SubscriberOptions,
         callback: Option<OnFrame>,
     ) -> Result<Subscriber> {
+        let qos = qos.in_c(topic)?;
         let (topic, signature) = (c_text(topic)?, c_text(signature)?);
         let takes_frames: sys::sinew_frame_callback = Some(callbacks::on_frame);
         let asked = sys::sinew_subscriber_options {
@@ -86,9 +87,7 @@ impl Subscriber {
         };
         let mut subscriber = ptr::null_mut();
         // SAFETY: what is given lives until it returns; the context belongs to the library from here on, which fits.
-        check(unsafe {
-            sys::sinew_subscriber_create(node.0.raw(), topic.as_ptr(), signature.as_ptr(), &qos.in_c(), &asked, &mut subscriber)
-        })?;
+        check(unsafe { sys::sinew_subscriber_create(node.0.raw(), topic.as_ptr(), signature.as_ptr(), &qos, &asked, &mut subscriber) })?;
         Ok(Subscriber { subscriber, _node: node.clone() })
     }
 
