@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use common::{Domain, LONG, eventually};
-use sinew::raw::{Client, Delivery, Frame, Frames, Provider, Publisher, Subscriber, SubscriberOptions};
+use sinew::raw::{Client, Delivery, Frame, Frames, Provider, Publisher, PublisherOptions, Subscriber, SubscriberOptions, WhenFull};
 use sinew::{ErrorKind, Event, Events, Ghost, Qos};
 
 const IMAGE: &str = "robot/Image{width:uint32;data:uint8[];}";
@@ -129,6 +129,22 @@ fn who_shows_by_itself_that_it_is_alive_says_how_often() {
     let publisher = Publisher::new(&node, "n", NUMBER, &qos, Default::default()).unwrap();
     let _subscriber = Subscriber::new(&node, "n", NUMBER, &qos, Default::default()).unwrap();
     connected(&publisher);
+}
+
+#[test]
+fn to_withdraw_some_is_to_withdraw_one_at_least() {
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let create = |when_full| {
+        let options = PublisherOptions { when_full, ..Default::default() };
+        Publisher::new(&node, "n", NUMBER, &Qos::default(), options)
+    };
+    let error = create(WhenFull::WithdrawSome(0)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    assert!(error.to_string().contains("topic 'n'") && error.to_string().contains("use WhenFull::Refuse"), "{error}");
+    for when_full in [WhenFull::WithdrawSome(1), WhenFull::Refuse] {
+        create(when_full).unwrap();
+    }
 }
 
 #[test]

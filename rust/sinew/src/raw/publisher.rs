@@ -10,7 +10,7 @@ use sinew_sys as sys;
 
 use super::callbacks::{self, Callbacks};
 use super::extents_of;
-use crate::error::{Result, check};
+use crate::error::{Error, ErrorKind, Result, check};
 use crate::event::{Events, OnEvent};
 use crate::ffi::{c_text, context_of, nanoseconds, release};
 use crate::ghost::Ghost;
@@ -23,7 +23,7 @@ pub enum WhenFull {
     /// The oldest messages that were not taken yet.
     #[default]
     Withdraw,
-    /// The same, but at most so many for one new message; then that is refused.
+    /// The same, but at most so many for one new message, 1 or more; then that is refused.
     WithdrawSome(u32),
     /// Nothing: the new message is refused.
     Refuse,
@@ -69,6 +69,11 @@ impl Publisher {
     /// Publishes on `topic`. `signature` describes the type: "robot/Image{width:uint32;data:uint8[];}". Blocks until the manager has agreed. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the topic carries another type.
     pub fn new(node: &Node, topic: &str, signature: &str, qos: &Qos, options: PublisherOptions) -> Result<Publisher> {
         let qos = qos.in_c(topic)?;
+        if options.when_full == WhenFull::WithdrawSome(0) {
+            // In C that is the usual number.
+            let why = format!("topic '{topic}': WhenFull::WithdrawSome(0) withdraws nothing: use WhenFull::Refuse for that");
+            return Err(Error::new(ErrorKind::InvalidArgument, why));
+        }
         let (topic, signature) = (c_text(topic)?, c_text(signature)?);
         let (when_full, withdraw_at_most) = match options.when_full {
             WhenFull::Withdraw => (sys::SINEW_WHEN_FULL_WITHDRAW, 0),
