@@ -26,7 +26,8 @@ use serde::{Deserialize, Serialize};
 /// Variants of an `enum` are 0, 1, 2 and so on, in their order, whatever `= 7` says of one, which serde does not tell. An enumeration that has other values in C++ or Python is a `struct Name(u8)`.
 ///
 /// Not among them: `char`, integers of 16 bytes, `usize` where it has 4 bytes, types that contain themselves, and what asks the stream of which type it is, as `#[serde(untagged)]` and `#[serde(flatten)]` do. They are refused where a
-/// publisher or subscriber is made.
+/// publisher or subscriber is made. Nor what serde writes in another way than it reads it, as a structure with a field that is only `#[serde(skip_serializing)]`, or only `#[serde(skip_deserializing)]`; `#[serde(skip)]` is both. A
+/// publisher, client or provider looks at the first message that it writes, and refuses it then: [`ErrorKind::InvalidMessage`](crate::ErrorKind).
 pub trait Message: 'static {
     /// The type as it is read from a message that is there for `'a`. Of a type that borrows nothing, itself.
     type Read<'a>: Deserialize<'a> + Serialize;

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use sinew_msg::stream::Plain;
 
-use crate::cdr::trace::signature_of;
-use crate::cdr::write::{self, Room};
+use crate::cdr::trace::type_of;
+use crate::cdr::write::{self, Room, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::Message;
 use crate::node::Node;
@@ -34,6 +34,7 @@ use crate::raw::{PublisherOptions, PublisherStatistics};
 /// ```
 pub struct Publisher<T> {
     publisher: raw::Publisher,
+    messages: Written,
     of: PhantomData<fn(T)>,
 }
 
@@ -45,8 +46,9 @@ impl<T: Message> Publisher<T> {
 
     /// The same, with options.
     pub fn with_options(node: &Node, topic: &str, qos: &Qos, options: PublisherOptions) -> Result<Publisher<T>> {
-        let publisher = raw::Publisher::new(node, topic, &signature_of::<T>()?, qos, options)?;
-        Ok(Publisher { publisher, of: PhantomData })
+        let ty = type_of::<T>()?;
+        let publisher = raw::Publisher::new(node, topic, &ty.to_string(), qos, options)?;
+        Ok(Publisher { publisher, messages: Written::new(ty), of: PhantomData })
     }
 
     /// Writes the message into shared memory, once, whoever reads it.
@@ -74,6 +76,7 @@ impl<T: Message> Publisher<T> {
         let size = write::size_of(message)?;
         let mut loan = self.publisher.loan(size)?;
         let rooms = write::write(message, &mut loan.bytes()[..size])?;
+        self.messages.check(&loan.bytes()[..size])?;
         Ok(Loan { loan, size, rooms, of: PhantomData })
     }
 

@@ -4,11 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::cdr::trace::signature_of;
-use crate::cdr::{read, write};
+use crate::cdr::read;
+use crate::cdr::trace::{signature_of, type_of};
+use crate::cdr::write::Written;
 use crate::error::Result;
 use crate::message::Message;
 use crate::node::Node;
@@ -43,25 +45,27 @@ use crate::subscriber::Received;
 /// ```
 pub struct Client<Q, R> {
     client: raw::Client,
+    requests: Written,
     of: PhantomData<fn(Q) -> R>,
 }
 
 impl<Q: Message, R: Message> Client<Q, R> {
     /// A client of `service`. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the service has other types.
     pub fn new(node: &Node, service: &str, options: &ClientOptions) -> Result<Client<Q, R>> {
-        let client = raw::Client::new(node, service, &signature_of::<Q>()?, &signature_of::<R>()?, options)?;
-        Ok(Client { client, of: PhantomData })
+        let request = type_of::<Q>()?;
+        let client = raw::Client::new(node, service, &request.to_string(), &signature_of::<R>()?, options)?;
+        Ok(Client { client, requests: Written::new(request), of: PhantomData })
     }
 
     /// Calls the service and waits for the response, at most `timeout`; none is for ever. Not on the execution thread that is to answer.
     pub fn call(&self, request: &Q::Read<'_>, timeout: impl Into<Option<Duration>>) -> Result<Received<R>> {
-        let stream = write::stream_of(request)?;
+        let stream = self.requests.stream_of(request)?;
         Ok(Received::of(self.client.call(&[&stream], timeout)?))
     }
 
     /// The same without waiting: what is returned is a future of any runtime. The call is made at once; dropping the future cancels it.
     pub fn start(&self, request: &Q::Read<'_>, timeout: impl Into<Option<Duration>>) -> Result<Response<R>> {
-        let response = self.client.start(write::stream_of(request)?, timeout)?;
+        let response = self.client.start(self.requests.stream_of(request)?, timeout)?;
         Ok(Response { response, of: PhantomData })
     }
 
@@ -111,8 +115,11 @@ impl<Q: Message, R: Message> Provider<Q, R> {
         options: &ProviderOptions,
         mut on_request: impl FnMut(Call<Q, R>) + Send + 'static,
     ) -> Result<Provider<Q, R>> {
-        let on_call = move |call| on_request(Call { call, of: PhantomData });
-        let provider = raw::Provider::new(node, service, &signature_of::<Q>()?, &signature_of::<R>()?, options, on_call)?;
+        let response = type_of::<R>()?;
+        let signature = response.to_string();
+        let responses = Arc::new(Written::new(response));
+        let on_call = move |call| on_request(Call { call, responses: Arc::clone(&responses), of: PhantomData });
+        let provider = raw::Provider::new(node, service, &signature_of::<Q>()?, &signature, options, on_call)?;
         Ok(Provider { provider, of: PhantomData })
     }
 
@@ -131,6 +138,7 @@ impl<Q, R> fmt::Debug for Provider<Q, R> {
 /// A request that is to be answered, on any thread, at once or later, as [`raw::Call`].
 pub struct Call<Q, R> {
     call: raw::Call,
+    responses: Arc<Written>,
     of: PhantomData<fn(Q) -> R>,
 }
 
@@ -143,7 +151,7 @@ impl<Q: Message, R: Message> Call<Q, R> {
 
     /// Sends the response. Where that fails, the client is told, if it is there.
     pub fn answer(self, response: &R::Read<'_>) -> Result<()> {
-        self.call.answer(&[&write::stream_of(response)?])
+        self.call.answer(&[&self.responses.stream_of(response)?])
     }
 }
 

@@ -73,6 +73,14 @@ struct Sum<'a> {
     #[serde(borrow)]
     by: &'a str,
 }
+/// It is written as two bytes, and read of one.
+#[derive(Serialize, Deserialize, Debug)]
+struct Unread {
+    #[serde(skip_deserializing)]
+    seq: u8,
+    mode: u8,
+}
+sinew::message!(Unread);
 sinew::message!(Add);
 sinew::message!(Sum<'a>);
 
@@ -319,6 +327,48 @@ fn a_message_that_leaves_a_field_out_is_refused() {
     let error = publisher.publish(&Skips { number: 0, all: HashMap::new() }).unwrap_err();
     assert!(error.to_string().contains("'number'"), "{error}");
     assert_eq!(publisher.statistics().published, 1);
+}
+
+#[test]
+fn a_message_that_is_not_serialized_as_it_is_deserialized_is_refused() {
+    #[derive(Serialize, Deserialize)]
+    struct Unwritten {
+        #[serde(skip_serializing)]
+        _seq: u8,
+        mode: u8,
+    }
+    sinew::message!(Unwritten);
+    fn is_refused<T: sinew::Message>(message: &T::Read<'_>) {
+        let domain = Domain::new();
+        let publisher = Publisher::<T>::new(&domain.node("node"), "mode", &Qos::default()).unwrap();
+        for error in [publisher.publish(message).unwrap_err(), publisher.loan(message).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::InvalidMessage);
+            assert!(error.to_string().contains("it is not serialized as it is deserialized: "), "{error}");
+        }
+        assert_eq!(publisher.statistics().published, 0);
+    }
+    is_refused::<Unread>(&Unread { seq: 1, mode: 2 });
+    is_refused::<Unwritten>(&Unwritten { _seq: 1, mode: 2 });
+}
+
+#[test]
+fn requests_and_responses_that_are_not_serialized_as_they_are_deserialized_are_refused() {
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let (sender, errors) = mpsc::channel();
+    let _provider = Provider::<Add, Unread>::new(&node, "mode", &Default::default(), move |call| {
+        sender.send(call.answer(&Unread { seq: 1, mode: 2 })).unwrap();
+    })
+    .unwrap();
+    let client = Client::<Add, Unread>::new(&node, "mode", &Default::default()).unwrap();
+    assert_eq!(client.call(&Add { a: 1, b: 2 }, LONG).unwrap_err().kind(), ErrorKind::Failed);
+    assert_eq!(errors.recv_timeout(LONG).unwrap().unwrap_err().kind(), ErrorKind::InvalidMessage);
+    let client = Client::<Unread, Add>::new(&node, "set", &Default::default()).unwrap();
+    let request = Unread { seq: 1, mode: 2 };
+    for error in [client.call(&request, LONG).unwrap_err(), client.start(&request, LONG).unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::InvalidMessage);
+    }
+    assert_eq!(client.statistics().calls, 0);
 }
 
 #[tokio::test]

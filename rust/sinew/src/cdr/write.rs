@@ -1,10 +1,13 @@
 //! Writing.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple, SerializeTupleStruct,
     SerializeTupleVariant, Serializer,
 };
-use sinew_msg::Number;
+use sinew_msg::stream::Reader;
+use sinew_msg::{Number, Type};
 
 use super::{Problem, enumeration_of};
 use crate::slice::{number_of_room, number_of_slice};
@@ -45,6 +48,42 @@ pub(crate) fn stream_of<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     let mut stream = vec![0; size_of(value)?];
     write(value, &mut stream)?;
     Ok(stream)
+}
+
+/// Which type messages are of is known from how serde reads them, and nothing but a stream says how it writes them: the first one tells whether that is the same.
+pub(crate) struct Written {
+    ty: Type,
+    is_right: AtomicBool,
+}
+
+impl Written {
+    pub(crate) fn new(ty: Type) -> Written {
+        Written { ty, is_right: AtomicBool::new(false) }
+    }
+
+    /// That this is a stream of the type, unless there was one before.
+    pub(crate) fn check(&self, stream: &[u8]) -> Result<(), Problem> {
+        // relaxed: who sees it late looks once more
+        if self.is_right.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let wrong = |why: String| Problem(format!("it is not serialized as it is deserialized: {why}"));
+        let mut reader = Reader::new(&[stream])?;
+        reader.skip_value(&self.ty).map_err(|why| wrong(format!("read as {}, {why}", self.ty.name())))?;
+        // No padding is written behind a message (C1.4).
+        if reader.left() > 0 {
+            return Err(wrong(format!("{} bytes follow behind what is read as {}", reader.left(), self.ty.name())));
+        }
+        self.is_right.store(true, Ordering::Relaxed); // relaxed: nothing else depends on it
+        Ok(())
+    }
+
+    /// The stream of the value.
+    pub(crate) fn stream_of<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, Problem> {
+        let stream = stream_of(value)?;
+        self.check(&stream)?;
+        Ok(stream)
+    }
 }
 
 fn changed() -> Problem {
