@@ -101,9 +101,9 @@ SINEW_EXPORT void sinew_node_destroy(sinew_node* node);
 /* Its name in the domain. */
 SINEW_EXPORT const char* sinew_node_name(const sinew_node* node);
 
-/* For by_caller; else SINEW_INVALID_ARGUMENT. One dispatch() or spin() at a time, others wait for it.
+/* For by_caller; else SINEW_INVALID_ARGUMENT. One fd(), dispatch() or spin() at a time: others wait for it, also for a spin() to end, so take the fd before that.
  * fd: readable while dispatch() has something to do, for poll(), epoll and the loops on top of them. Not to be read, nor used when the node is gone.
- * dispatch: runs the callbacks that are due, of each subscriber a few at most, and returns without waiting.
+ * dispatch: runs the callbacks that are due, of each subscriber a few at most, and returns without waiting for more.
  * spin: runs callbacks until sinew_node_stop() is called, which may be called anywhere, also in a signal handler. */
 SINEW_EXPORT sinew_status sinew_node_fd(sinew_node* node, int* fd);
 SINEW_EXPORT sinew_status sinew_node_dispatch(sinew_node* node);
@@ -299,8 +299,8 @@ SINEW_EXPORT sinew_status sinew_subscriber_create(sinew_node* node, const char* 
                                                   const sinew_subscriber_options* options, sinew_subscriber** subscriber);
 /* Waits for its running callback, unless called in it. Frames stay valid. NULL is allowed. */
 SINEW_EXPORT void sinew_subscriber_destroy(sinew_subscriber* subscriber);
-/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, in the child
- * of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
+/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever; and in any case for another thread that is in take() of this subscriber. SINEW_NOTHING when
+ * none came, SINEW_CLOSED when the node was destroyed, in the child of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
 SINEW_EXPORT sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout_ns, sinew_frame** frame);
 
 /* Counts since it was created; as sinew::SubscriberStatistics. */

@@ -111,9 +111,9 @@ unsafe extern "C" {
     pub fn sinew_node_name(node: *const sinew_node) -> *const ::std::os::raw::c_char;
 }
 unsafe extern "C" {
-    /** For by_caller; else SINEW_INVALID_ARGUMENT. One dispatch() or spin() at a time, others wait for it.
+    /** For by_caller; else SINEW_INVALID_ARGUMENT. One fd(), dispatch() or spin() at a time: others wait for it, also for a spin() to end, so take the fd before that.
  fd: readable while dispatch() has something to do, for poll(), epoll and the loops on top of them. Not to be read, nor used when the node is gone.
- dispatch: runs the callbacks that are due, of each subscriber a few at most, and returns without waiting.
+ dispatch: runs the callbacks that are due, of each subscriber a few at most, and returns without waiting for more.
  spin: runs callbacks until sinew_node_stop() is called, which may be called anywhere, also in a signal handler.*/
     pub fn sinew_node_fd(
         node: *mut sinew_node,
@@ -753,8 +753,8 @@ unsafe extern "C" {
     pub fn sinew_subscriber_destroy(subscriber: *mut sinew_subscriber);
 }
 unsafe extern "C" {
-    /** The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, in the child
- of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame.*/
+    /** The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever; and in any case for another thread that is in take() of this subscriber. SINEW_NOTHING when
+ none came, SINEW_CLOSED when the node was destroyed, in the child of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame.*/
     pub fn sinew_subscriber_take(
         subscriber: *mut sinew_subscriber,
         timeout_ns: i64,

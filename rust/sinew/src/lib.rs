@@ -29,7 +29,7 @@
 //! [`Messages`] and [`Client::start`] are for tasks of any runtime; [`Node::run`], of the feature `tokio`, runs callbacks there, too. [`raw`] is for streams of types that are known when the program runs, [`Node::domain_state`],
 //! [`Node::watch_domain`] and [`Node::domain_counters`] tell what there is in a domain, and what it counts.
 //!
-//! Everything is `Send` and `Sync`. What blocks says so; nothing else does. Panics in callbacks end the process, as they cannot go on through the library.
+//! Everything is `Send`, and `Sync` but for a [`Loan`] and the options that have an `on_event`. What may wait says so. Panics in callbacks end the process, as they cannot go on through the library.
 
 mod cdr;
 mod counters;

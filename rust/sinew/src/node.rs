@@ -78,6 +78,7 @@ impl Node {
     }
 
     /// Readable while [`dispatch`](Node::dispatch) has something to do: for poll, epoll and the loops on top of them. Not to be read. Of [`NodeOptions::by_caller`]; else [`ErrorKind::InvalidArgument`](crate::ErrorKind).
+    /// Waits for another thread that is in [`spin`](Node::spin) or `dispatch` of this node: taken before that, it is there at once. Not within a callback of the node.
     pub fn fd(&self) -> Result<BorrowedFd<'_>> {
         let mut fd: RawFd = -1;
         // SAFETY: the node is there.
@@ -86,13 +87,14 @@ impl Node {
         Ok(unsafe { BorrowedFd::borrow_raw(fd) })
     }
 
-    /// Runs the callbacks that are due, of each subscriber a few at most, and returns without waiting. Of [`NodeOptions::by_caller`]. Not within a callback of the node.
+    /// Runs the callbacks that are due, of each subscriber a few at most, and returns without waiting for more. Of [`NodeOptions::by_caller`]. Waits for another thread that is in [`spin`](Node::spin) or `dispatch` of this node.
+    /// Not within a callback of the node.
     pub fn dispatch(&self) -> Result<()> {
         // SAFETY: the node is there.
         check(unsafe { sys::sinew_node_dispatch(self.0.raw()) })
     }
 
-    /// Runs callbacks until [`stop`](Node::stop) is called. Of [`NodeOptions::by_caller`]. Not within a callback of the node.
+    /// Runs callbacks until [`stop`](Node::stop) is called. Of [`NodeOptions::by_caller`]. Waits for another thread that does the same, or is in [`dispatch`](Node::dispatch). Not within a callback of the node.
     pub fn spin(&self) -> Result<()> {
         // SAFETY: the node is there.
         check(unsafe { sys::sinew_node_spin(self.0.raw()) })

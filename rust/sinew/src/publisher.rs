@@ -51,12 +51,12 @@ impl<T: Message> Publisher<T> {
         Ok(Publisher { publisher, messages: Written::new(ty), of: PhantomData })
     }
 
-    /// Writes the message into shared memory, once, whoever reads it.
+    /// Writes the message into shared memory, once, whoever reads it. May wait, as [`raw::Publisher::publish`].
     pub fn publish(&self, message: &T::Read<'_>) -> Result<()> {
         self.loan(message)?.publish()
     }
 
-    /// The same without publishing it yet: what the message has as [`Slice::room`](crate::Slice::room) can be written where subscribers will read it.
+    /// The same without publishing it yet: what the message has as [`Slice::room`](crate::Slice::room) can be written where subscribers will read it. May wait for memory, as [`raw::Publisher::loan`].
     ///
     /// ```no_run
     /// # use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ impl<T> Loan<'_, T> {
         bytemuck::try_cast_slice_mut(bytes).map_err(|why| invalid(format!("room {nth} is not aligned: {why}")))
     }
 
-    /// Publishes it.
+    /// Publishes it. May wait, as [`raw::Loan::publish`].
     pub fn publish(self) -> Result<()> {
         self.loan.publish(self.size)
     }

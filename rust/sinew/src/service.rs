@@ -50,7 +50,7 @@ pub struct Client<Q, R> {
 }
 
 impl<Q: Message, R: Message> Client<Q, R> {
-    /// A client of `service`. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the service has other types.
+    /// A client of `service`. Blocks until the manager has agreed. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the service has other types.
     pub fn new(node: &Node, service: &str, options: &ClientOptions) -> Result<Client<Q, R>> {
         let request = type_of::<Q>()?;
         let client = raw::Client::new(node, service, &request.to_string(), &signature_of::<R>()?, options)?;
@@ -108,7 +108,7 @@ pub struct Provider<Q, R> {
 }
 
 impl<Q: Message, R: Message> Provider<Q, R> {
-    /// Provides `service`, from now on. Each call is given to `on_request`, on an execution thread of the node, one at a time; it, or somebody later, ends the call. A panic in it ends the process.
+    /// Provides `service`, from now on. Blocks until the manager has agreed. Each call is given to `on_request`, on an execution thread of the node, one at a time; it, or somebody later, ends the call. A panic in it ends the process.
     pub fn new(
         node: &Node,
         service: &str,

@@ -71,7 +71,7 @@ impl<T: Message> Subscriber<T> {
         Ok(Subscriber { subscriber, of: PhantomData })
     }
 
-    /// The next waiting message, as [`raw::Subscriber::take`].
+    /// The next waiting message, as [`raw::Subscriber::take`]: waits for one at most `timeout`, none is for ever, and, whatever `timeout` says, for another thread that is in `take` of this subscriber.
     pub fn take(&self, timeout: impl Into<Option<Duration>>) -> Result<Option<Received<T>>> {
         Ok(self.subscriber.take(timeout)?.map(Received::of))
     }

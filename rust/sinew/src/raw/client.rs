@@ -48,7 +48,7 @@ impl Drop for Handle {
 }
 
 impl Client {
-    /// A client of `service`, whose requests and responses are of the types of these signatures. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the service has others.
+    /// A client of `service`, whose requests and responses are of the types of these signatures. Blocks until the manager has agreed. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the service has others.
     pub fn new(node: &Node, service: &str, request: &str, response: &str, options: &ClientOptions) -> Result<Client> {
         let (service, request, response) = (c_text(service)?, c_text(request)?, c_text(response)?);
         let asked = sys::sinew_client_options {

@@ -49,8 +49,8 @@ unsafe extern "C" fn on_request(context: *mut c_void, call: *mut sys::sinew_call
 }
 
 impl Provider {
-    /// Provides `service`, whose requests and responses are of the types of these signatures, from now on. Each call is given to `on_request`, on an execution thread of the node, one at a time; it, or somebody later, ends the call.
-    /// A panic in it ends the process.
+    /// Provides `service`, whose requests and responses are of the types of these signatures, from now on. Blocks until the manager has agreed. Each call is given to `on_request`, on an execution thread of the node, one at a time; it, or
+    /// somebody later, ends the call. A panic in it ends the process.
     pub fn new(
         node: &Node,
         service: &str,

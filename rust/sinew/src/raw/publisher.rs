@@ -107,7 +107,7 @@ impl Publisher {
     }
 
     /// Publishes the stream that the parts, joined, are: one copy, into shared memory, whoever reads it. A stream begins with `00 01 00 00` where its numbers have the least significant byte first, or `00 00 00 00`. What follows is
-    /// not looked at: who decodes a stream that is not of the type rejects it, and counts that.
+    /// not looked at: who decodes a stream that is not of the type rejects it, and counts that. May wait for memory, as [`loan`](Publisher::loan), and then as [`Loan::publish`].
     pub fn publish(&self, parts: &[&[u8]]) -> Result<()> {
         let extents = extents_of(parts);
         // SAFETY: the parts live until it returns.
@@ -115,6 +115,7 @@ impl Publisher {
     }
 
     /// Room for a stream of at most `capacity` bytes, where subscribers will read it. What it holds is left from earlier messages, or zero. Those behind the fourth are aligned to 16.
+    /// May wait for memory: with [`WhenFull::Wait`] for subscribers to let go of some, at most [`PublisherOptions::max_blocking`]; with any other, where they have yet to unmap too much that was given back, for 0.1 s and no longer than that.
     pub fn loan(&self, capacity: usize) -> Result<Loan<'_>> {
         let (mut loan, mut data) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: the publisher is there.
@@ -182,7 +183,8 @@ impl Loan<'_> {
         unsafe { slice::from_raw_parts_mut(self.data, self.capacity) }
     }
 
-    /// Publishes the first `used` bytes, without a copy.
+    /// Publishes the first `used` bytes, without a copy. May wait: for another thread that publishes on the same publisher, and, at most [`PublisherOptions::max_blocking`], which is 100 ms unless set, for a reliable keep-all subscriber
+    /// that is a whole ring behind.
     pub fn publish(self, used: usize) -> Result<()> {
         let this = ManuallyDrop::new(self);
         // SAFETY: the loan is of this publisher, and gone with this.

@@ -91,7 +91,8 @@ impl Subscriber {
         Ok(Subscriber { subscriber, _node: node.clone() })
     }
 
-    /// The next waiting message, oldest first of each publisher. Waits for one at most `timeout`; none is for ever. Gives none when none came, and fails with [`ErrorKind::Exhausted`](crate::ErrorKind) when there is no memory for
+    /// The next waiting message, oldest first of each publisher. Waits for one at most `timeout`; none is for ever. One thread takes at a time: whatever `timeout` says, it also waits for another one that is in `take` of this
+    /// subscriber, as long as that waits. Gives none when none came, and fails with [`ErrorKind::Exhausted`](crate::ErrorKind) when there is no memory for
     /// it: then it is lost; with [`ErrorKind::Closed`](crate::ErrorKind) when it is a ghost, and its topic is gone, and in the child of a fork. Of subscribers without a callback.
     pub fn take(&self, timeout: impl Into<Option<Duration>>) -> Result<Option<Frame>> {
         let mut frame = ptr::null_mut();
