@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -60,6 +61,66 @@ TEST_F(Trimming, MemoryThatWasNeededOnceIsGivenBackAlsoWhenNothingMoreIsPublishe
   EXPECT_LT(publisher->statistics().memory_mapped, 70'000'000U);
   reader.end();
 }
+
+constexpr std::size_t to_be_kept = 1001;  // bytes, by which it is told from others
+
+// in its callback, or later
+ROLE(keeper_of_a_heap) {
+  const bool in_callback = arguments.at(0) == "in its callback";
+  auto node = Node::create("keeper");
+  std::mutex mutex;
+  std::shared_ptr<Subscriber<Heap>> subscriber;
+  std::shared_ptr<const Heap> kept;
+  {
+    const std::lock_guard lock(mutex);
+    subscriber = node->create_subscriber<Heap>(
+        "heaps",
+        [&](std::shared_ptr<const Heap> heap) {
+          const std::lock_guard in_turn(mutex);
+          if (heap->content.size() != to_be_kept) return;
+          kept = std::move(heap);
+          if (in_callback) subscriber.reset();
+        },
+        Qos{}.keep_last(1));
+  }
+  const auto has_kept = [&] {
+    const std::lock_guard lock(mutex);
+    return kept != nullptr;
+  };
+  require(eventually(has_kept), "there is nothing to be kept");
+  subscriber.reset();
+  say("kept");
+  until_finished();
+  require(std::ranges::count(kept->content, 1) == to_be_kept, "what is kept changes");
+}
+
+class TrimmingBesideAKeeper : public Trimming, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(TrimmingBesideAKeeper, MemoryIsGivenBackThoughAMessageOutlivesItsSubscriber) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Heap>("heaps", lossless());
+  Child keeper("keeper_of_a_heap", {GetParam()});
+  await_subscribers(*publisher, 1);
+  {
+    std::vector<Loan<Heap>> burst;
+    for (int i = 0; i < 30; ++i) {
+      burst.push_back(publisher->loan());
+      burst.back().build([](Heap& heap) { heap.content.assign(3'000'000, 1); });
+    }
+    ASSERT_EQ(publisher->publish(std::move(burst.back())), PublishResult::published);
+    EXPECT_TRUE(eventually([&] { return chunks_mapped_by(keeper.pid()) >= chunks_mapped_by(::getpid()); }));
+    auto last = publisher->loan();
+    last.build([](Heap& heap) { heap.content.assign(to_be_kept, 1); });
+    ASSERT_EQ(publisher->publish(std::move(last)), PublishResult::published);
+    keeper.expect("kept");
+  }
+  EXPECT_TRUE(eventually([&] { return publisher->statistics().memory_mapped < 70'000'000; })) << publisher->statistics().memory_mapped;
+  EXPECT_TRUE(eventually([&] { return chunks_mapped_by(keeper.pid()) == chunks_mapped_by(::getpid()); })) << chunks_mapped_by(keeper.pid());
+  keeper.end();
+}
+
+INSTANTIATE_TEST_SUITE_P(Resets, TrimmingBesideAKeeper, ::testing::Values("in its callback", "later"),
+                         [](const auto& way) { return way.index == 0 ? "InItsCallback" : "Later"; });
 
 // Chunks that somebody has mapped, by what tells files apart, with their sizes.
 using Chunks = std::map<std::string, std::size_t>;
@@ -154,6 +215,25 @@ class BesideAStoppedReader {
   std::shared_ptr<Publisher<Heap>> publisher;
   std::optional<Child> stopped;
 };
+
+TEST_F(Trimming, M4_ThereIsRoomForMessagesOfAnotherSizeBesideOneThatOutlivesItsSubscriber) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Heap>("heaps", Qos{}.keep_last(1), {.memory_budget = 8192 * kib});
+  Child keeper("keeper_of_a_heap", {"later"});
+  await_subscribers(*publisher, 1);
+  for (const std::size_t size : {1024 * kib, 3072 * kib, kib}) ASSERT_EQ(publish(*publisher, size), PublishResult::published);
+  EXPECT_TRUE(eventually([&] { return chunks_mapped_by(keeper.pid()) >= chunks_mapped_by(::getpid()); }));
+  ASSERT_EQ(publish(*publisher, to_be_kept), PublishResult::published);
+  keeper.expect("kept");
+  auto other = node->create_subscriber<Heap>("heaps", Qos{}.keep_last(1), as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  // As with BesideAStoppedReader.
+  for (const std::size_t size : {5120 * kib, 6600 * kib, 6900 * kib}) {
+    EXPECT_TRUE(eventually([&] { return publish(*publisher, size) == PublishResult::published; })) << size;
+    EXPECT_EQ(publish(*publisher, kib), PublishResult::published);
+  }
+  keeper.end();
+}
 
 TEST_F(Trimming, M4_WhoIsToWaitForRoomDoesSoBesideAStoppedReaderToo) {
   BesideAStoppedReader all({.when_full = WhenFull::wait, .max_blocking = std::chrono::hours(1)});

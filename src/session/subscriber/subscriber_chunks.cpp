@@ -116,6 +116,11 @@ void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
   }
 }
 
+std::shared_ptr<const ChunkTable> SubscriberEnd::forget_chunks() noexcept {
+  prefetched_chunks_.store(nullptr, std::memory_order_relaxed);
+  return std::exchange(seen_chunks_, nullptr);
+}
+
 std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
   const std::lock_guard lock(chunks_mutex_);
   return chunks_;

@@ -110,6 +110,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void prefetch() const noexcept;
   /// Looks at the chunks that are mapped now. What was looked at before, which ends what is mapped no more when the caller lets go of it; null when nothing has changed.
   std::shared_ptr<const ChunkTable> refresh_chunks();
+  /// Nothing is taken any more: what was looked at keeps nothing mapped from now on, see refresh_chunks().
+  std::shared_ptr<const ChunkTable> forget_chunks() noexcept;
   /// Claims the next frame, or nothing when there is none, or its chunk is not mapped yet. `depth` 0: keep all.
   std::optional<Arrival> take(std::uint32_t depth);
   /// When the next message was published, if the publisher kept it for those who come late.

@@ -38,7 +38,9 @@ Subscription::Subscription(std::uint64_t id, const std::string& topic, const std
       catching_up_(options.qos.durability == wire::Durability::transient_local),
       patient_until_(os::now_ns() + patience.count()) {}
 
-Subscription::~Subscription() = default;
+Subscription::~Subscription() {
+  for (const auto& end : left_) end->forget_chunks();
+}
 
 Doorbell& Subscription::doorbell() noexcept {
   return thread_ ? thread_->doorbell() : *silent_;
@@ -189,7 +191,7 @@ void Subscription::let_go_of_chunks(SubscriberEnd& end) {
   std::shared_ptr<const ChunkTable> before;  // unmapped here, for that takes long, and without the lock
   const std::unique_lock taking(taking_, std::try_to_lock);
   if (taking) {
-    before = end.refresh_chunks();
+    before = is_closed() ? end.forget_chunks() : end.refresh_chunks();
   } else {
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
@@ -409,6 +411,12 @@ void Subscription::close() {
   std::unique_lock<std::mutex> taking(taking_, std::defer_lock);
   if (running_.load(std::memory_order_relaxed) != std::this_thread::get_id()) taking.lock();
   for (const auto& end : gone.ends) end->unsubscribe();
+  // Messages that are kept may outlive this, and keep the ends: nobody would look at the chunks of these any more, and give them back.
+  if (taking) {
+    for (const auto& end : gone.ends) end->forget_chunks();
+  } else {
+    left_ = std::move(gone.ends);  // what our callback was given may still be looked at
+  }
   if (taking && !thread_) seen_ = {};  // else the thread's, which looks at them without the lock
   if (taking) taking.unlock();         // users' deleters run with what is left in the queues, from which nobody takes any more
   for (const auto& queue : gone.queues) queue->close();

@@ -198,6 +198,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   Connections seen_;                        // guarded by taking_
   std::uint64_t seen_version_ = 0;
   std::size_t turn_ = 0;
+  std::vector<std::shared_ptr<SubscriberEnd>> left_;  // guarded by taking_: of one that its own callback has closed
   // relaxed, both: who is late looks again, or waits until `patient_until_`
   std::atomic<bool> catching_up_;
   std::atomic<std::uint32_t> histories_expected_{0};
