@@ -21,7 +21,7 @@ using SharedMapping = std::shared_ptr<const os::Mapping>;
 /// Makes a mapping that this process made by itself findable for attach(). Forgotten when the mapping goes.
 void offer_mapping(const os::Fd& fd, const SharedMapping& mapping);
 
-/// The mapping of a file that a peer sent, read-only unless this process owns it. Checks the file first (os::complaint_about_peer_memfd).
+/// The mapping of a file that a peer sent, read-only unless this process owns it. Checks the file first (os::complaint_about_peer_memfd). Waits for who is mapping the same file, or unmapping what attach_mapping() has returned.
 /// `address`: the file must lie there (a chunk). `access`: not to write. Returns null and fills `why` when the file is not as announced (violation = true) or cannot be mapped here.
 struct Attached {
   SharedMapping mapping;

@@ -1,8 +1,10 @@
 // Chunks that come and go while readers are told of others.
+#include <chrono>
 #include <optional>
 #include <thread>
 
 #include "base/point.hpp"
+#include "os/memory.hpp"
 #include "session/mappings.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -102,6 +104,41 @@ ROLE(mapper) {
 
 TEST_F(Announcements, AFileThatTakesLongToMapIsWaitedForByThoseOnlyWhoMapItToo) {
   Child("mapper", {}, {{"SINEW_AT", "mappings.made:1:hold"}}).end();
+}
+
+ROLE(mapper_of_what_is_being_unmapped) {
+  const std::uintptr_t address = os::probe_address_range().base;
+  const Page page;
+  const auto map = [&] { return session::attach_mapping(page.file, page.mapping.size(), address); };
+  session::SharedMapping last = map().mapping;
+  require(last != nullptr, "there is no room");
+  std::thread goes([&] { last.reset(); });
+  require(eventually(base::is_held), "nothing is unmapped");
+  std::thread later([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // so that it is waited for; else nothing is shown
+    base::let_go();
+  });
+  const session::Attached again = map();
+  goes.join();
+  later.join();
+  require(again.mapping && again.mapping == map().mapping, again.why);
+}
+
+TEST_F(Announcements, AFileThatIsStillBeingUnmappedIsMappedAgainAtTheSameAddress) {
+  Child("mapper_of_what_is_being_unmapped", {}, {{"SINEW_AT", "mappings.unmaps:1:hold"}}).end();
+}
+
+TEST_F(Announcements, AFileThatIsMappedElsewhereIsMappedAtItsAddressToo) {
+  const std::uintptr_t address = os::probe_address_range().base;
+  const Page page;
+  const auto map = [&](std::optional<std::uintptr_t> at) { return session::attach_mapping(page.file, page.mapping.size(), at).mapping; };
+  session::SharedMapping elsewhere = map(std::nullopt), there = map(address);
+  ASSERT_TRUE(elsewhere && there);
+  EXPECT_NE(elsewhere, there);
+  elsewhere.reset();
+  EXPECT_EQ(map(address), there);
+  there.reset();
+  EXPECT_NE(map(address), nullptr);
 }
 
 }  // namespace
