@@ -26,6 +26,14 @@ void Export::show_alive(std::int64_t now) noexcept {
   ring_.layout().header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
 }
 
+// A reader that was attached once may still be about to take what it finds in this ring. What comes next lies where such frames do, and publish() knows only of the one that is export_depth before it.
+void Export::skip_to(std::uint64_t sequence) noexcept {
+  const std::uint64_t head = writer_.head();
+  if (sequence == head) return;
+  for (std::uint64_t old = head; old > 0 && old + shm::export_depth > head; --old) writer_.retire(old);
+  writer_.skip_to(sequence);
+}
+
 void Export::replace(Slot& slot, std::uint64_t size) {
   size = (size + chunk_unit - 1) / chunk_unit * chunk_unit;
   if (size > most_ || mapped_ - slot.size + size > budget_ || os::available_memory() < size) return;

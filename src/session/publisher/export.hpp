@@ -36,8 +36,8 @@ class Export {
   const std::array<Slot, shm::export_depth>& slots() const noexcept { return slots_; }
 
   std::uint64_t head() const noexcept { return writer_.head(); }
-  /// The next frame is the one after `sequence`. REQUIRES: there are no readers.
-  void skip_to(std::uint64_t sequence) noexcept { writer_.skip_to(sequence); }
+  /// The next frame is the one after `sequence`, which is not before the head. Where that skips any, none that was there before can be had any more. REQUIRES: no reader is attached.
+  void skip_to(std::uint64_t sequence) noexcept;
   /// As Publisher::show_alive().
   void show_alive(std::int64_t now) noexcept;
   /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex, where there are readers.
