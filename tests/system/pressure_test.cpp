@@ -403,6 +403,25 @@ TEST_F(FullMemory, ByMediumEffortNoMoreThanSoManyOldMessagesMakeRoomForANewOne) 
   EXPECT_EQ(publisher_->statistics().refused, 1U);
 }
 
+TEST_F(FullMemory, ByMediumEffortWhatSubscribersHoldIsNotCountedAndStaysForThoseWhoHaveYetToTakeIt) {
+  start({.when_full = WhenFull::withdraw_some, .withdraw_at_most = 2});
+  const auto late = node_->create_subscriber<Sample>("topic", Qos{}.keep_last(64), as_from_elsewhere());
+  await_subscribers(*publisher_, 2);
+  std::vector<std::shared_ptr<const Sample>> held;
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    ASSERT_EQ(publish(number), PublishResult::published);
+    held.push_back(take_soon(*subscriber_));
+  }
+  for (std::uint64_t number = 3; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published) << number;
+  EXPECT_TRUE(are_unchanged(held));
+  for (std::uint64_t number = 1; number <= 2; ++number) EXPECT_EQ(take_soon(*late)->number, number);
+  MessageInfo info;
+  const std::uint64_t next = take_soon(*late, &info)->number;
+  EXPECT_GT(next, 3U);
+  EXPECT_EQ(info.missed, next - 3);
+  EXPECT_EQ(publisher_->statistics().withdrawn, next - 3);
+}
+
 TEST_F(FullMemory, ByMediumEffortEachMessageMayHaveSoManyWithdrawn) {
   start({.when_full = WhenFull::withdraw_some, .withdraw_at_most = 2});
   for (std::uint64_t number = 1; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published);

@@ -8,7 +8,7 @@ KeptFrames::KeptFrames(const char* name, std::size_t room) : ring_(name), writer
 
 const KeptFrame* KeptFrames::find(std::uint64_t sequence) const noexcept {
   if (sequence > head()) return nullptr;
-  if (sequence >= oldest_) return slot(sequence).is_in_window() ? &slot(sequence) : nullptr;
+  if (sequence >= oldest_ && slot(sequence).is_in_window()) return &slot(sequence);
   const auto found = std::ranges::lower_bound(retired_, sequence, {}, &KeptFrame::sequence);
   return found != retired_.end() && found->sequence == sequence ? &*found : nullptr;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,12 +49,12 @@ class KeptFrames {
   const RingMemory& ring() const noexcept { return ring_; }
 
   std::uint64_t head() const noexcept { return writer_.head(); }
-  /// Of those that are not retired.
+  /// Of those that are not retired, but for what was withdrawn behind it.
   std::uint64_t oldest() const noexcept { return oldest_; }
   /// `decided`: as a reader's cursor says. Without room it is a whole ring behind.
   bool has_room(std::uint64_t decided) const noexcept { return head() - std::min(decided, head()) < shm::ring_capacity; }
 
-  /// Null when it is retired, or none yet.
+  /// Null when it is retired, or none yet; nothing when it was withdrawn.
   KeptFrame* waiting(std::uint64_t sequence) noexcept { return sequence >= oldest_ && sequence <= head() ? &slot(sequence) : nullptr; }
   /// Null when it is not kept, or not in the window; whatever a peer's page says.
   const KeptFrame* find(std::uint64_t sequence) const noexcept;
@@ -91,13 +92,19 @@ class KeptFrames {
   template <class Leaves>
   void retire_up_to(std::uint64_t sequence, Leaves leaves) {
     for (sequence = std::min(sequence, head()); oldest_ <= sequence; ++oldest_) {
-      if (take_out_oldest(leaves)) writer_.retire(oldest_);
+      if (take_out(oldest_, leaves)) writer_.retire(oldest_);
     }
+  }
+  /// The same of one that waits, and not of those before it.
+  template <class Leaves>
+  void withdraw(std::uint64_t sequence, Leaves leaves) {
+    if (take_out(sequence, leaves)) writer_.retire(sequence);
+    slot(sequence) = {};
   }
   /// As if this process had died: nothing is retired in the ring, where readers may go on taking. Throws std::bad_alloc.
   template <class Leaves>
   void abandon(Leaves leaves) {
-    for (; oldest_ <= head(); ++oldest_) take_out_oldest(leaves);
+    for (; oldest_ <= head(); ++oldest_) take_out(oldest_, leaves);
   }
   /// After abandon(), whatever became of it: only those that somebody in this process holds are left.
   void forget_all_but_pinned() noexcept {
@@ -143,11 +150,13 @@ class KeptFrames {
 
   // True when it was in the window, and stands among the retired ones now.
   template <class Leaves>
-  bool take_out_oldest(Leaves leaves) {
-    KeptFrame& frame = slot(oldest_);
+  bool take_out(std::uint64_t sequence, Leaves leaves) {
+    KeptFrame& frame = slot(sequence);
     leaves(frame);
     if (!frame.is_in_window()) return false;
-    retired_.push_back(std::move(frame));
+    auto behind = retired_.end();  // but for those that were withdrawn
+    while (behind != retired_.begin() && std::prev(behind)->sequence > sequence) --behind;
+    retired_.insert(behind, std::move(frame));
     return true;
   }
 

@@ -193,14 +193,23 @@ bool Publisher::free_some(std::unique_lock<std::mutex>& lock) {
   return let_go_of_history(lock) ? !closed_ : swept;
 }
 
-// A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.
+// A reader that has yet to take it misses it, and counts that. One that somebody holds would make no room, and others may still take it. Who claims it after we have looked keeps it: that is seen by the sweep, which looks again
+// when it is retired.
 bool Publisher::withdraw_oldest_locked() {
-  const std::uint64_t oldest = frames_.oldest();
-  if (oldest > frames_.head() || oldest > slowest_reliable_locked() || oldest == exporting_) return false;
-  retire_up_to_locked(oldest);
-  withdrawn_for_next_.fetch_add(1, std::memory_order_relaxed);
-  shm::add(counts().withdrawn, 1);
-  return true;
+  claims_.clear();
+  for (const auto& reader : connections_) reader->gather_claims(claims_);
+  std::sort(claims_.begin(), claims_.end());
+  std::uint64_t last = std::min(frames_.head(), slowest_reliable_locked());
+  if (exporting_ != 0) last = std::min(last, exporting_ - 1);
+  for (std::uint64_t sequence = frames_.oldest(); sequence <= last; ++sequence) {
+    const KeptFrame& frame = *frames_.waiting(sequence);
+    if (frame.is_nothing() || frame.pins > 0 || std::ranges::binary_search(claims_, sequence)) continue;
+    frames_.withdraw(sequence, [this](KeptFrame& leaving) { leave_history_locked(leaving); });
+    withdrawn_for_next_.fetch_add(1, std::memory_order_relaxed);
+    shm::add(counts().withdrawn, 1);
+    return true;
+  }
+  return false;
 }
 
 // `unreleased`: as for await_unmapped().

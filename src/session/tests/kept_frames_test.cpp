@@ -185,6 +185,38 @@ TEST(KeptFrames, one_that_was_skipped_is_found_by_readers_once_it_is_filled) {
   EXPECT_EQ(claim.frame.source_time, 7);
 }
 
+TEST(KeptFrames, one_that_is_withdrawn_is_lost_to_readers_and_given_back_and_those_before_it_are_not) {
+  Pair pair;
+  for (std::uint64_t number = 1; number <= 4; ++number) pair.publish(number * 16);
+  pair.frames.withdraw(3, nothing_beside);
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
+  EXPECT_EQ(claims.claim_frame(3).outcome, shm::Claims::Outcome::lost);
+  EXPECT_EQ(pair.sweep(), Roots{48});
+  EXPECT_EQ(pair.frames.find(3), nullptr);
+  EXPECT_TRUE(pair.frames.waiting(3)->is_nothing());
+  EXPECT_EQ(pair.sequences(), (Sequences{1, 2, 4}));
+  EXPECT_EQ(claims.claim_frame(2).outcome, shm::Claims::Outcome::claimed);
+  claims.advance_cursor(4);
+  EXPECT_EQ(pair.sweep(), (Roots{16, 64}));
+}
+
+TEST(KeptFrames, one_that_is_claimed_and_withdrawn_nevertheless_stays_and_is_found_as_those_that_are_retired_later) {
+  Pair pair;
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
+  for (std::uint64_t number = 1; number <= 4; ++number) pair.publish(number * 16);
+  for (const std::uint64_t number : {1U, 3U}) EXPECT_EQ(claims.claim_frame(number).outcome, shm::Claims::Outcome::claimed);
+  pair.frames.withdraw(3, nothing_beside);
+  EXPECT_EQ(pair.sweep(), Roots{});
+  claims.advance_cursor(2);
+  EXPECT_EQ(pair.sweep(), Roots{32});
+  for (const std::uint64_t number : {1U, 3U}) {
+    const KeptFrame* const frame = pair.frames.find(number);
+    ASSERT_NE(frame, nullptr) << number;
+    EXPECT_EQ(frame->root, reinterpret_cast<void*>(number * 16));
+  }
+  EXPECT_EQ(pair.sequences(), (Sequences{1, 3, 4}));
+}
+
 TEST(KeptFrames, pieces_are_made_once_of_those_that_are_waiting_and_have_an_object) {
   Pair pair;
   for (std::uint64_t number = 1; number <= 4; ++number) pair.publish(number * 16);
