@@ -75,6 +75,40 @@ async fn a_master_that_starts_later_or_anew_learns_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_connected_stays_so_with_a_master_that_is_started_anew_and_does_not_know_of_it() {
+    let Some(mut master) = Master::new() else { return };
+    let Some(mut peer) = master.peer("peer") else { return };
+    let robot = Robot::new(all(), &master.uri);
+    let node = robot.node("node");
+    let (heard, said) = (subscribes(&node, "there", STRING, &reliable(10)), publishes(&node, "here", STRING, &reliable(10)));
+    peer.write("said", "/there", ROS_STRING, false);
+    peer.read("heard", "/here", ROS_STRING);
+    peer.connected("said", 1);
+    until("both are connected", || heard.statistics().publishers == 1 && said.statistics().subscribers == 1);
+    master.kill();
+    until("the master is gone", || !robot.is_connected());
+    master.start_anew();
+    until("the master is there", || robot.is_connected());
+    peer.publish("said", ROS_STRING, &ros_text("still"));
+    assert_eq!(next(&heard).to_vec(), text("still"));
+    said.publish(&[&text("still")]).expect("it is published");
+    assert_eq!(peer.messages("heard", 1), [ros_text("still")]);
+    // Also when the master tells of others.
+    let Some(mut other) = master.peer("other") else { return };
+    other.write("said", "/there", ROS_STRING, false);
+    other.connected("said", 1);
+    until("both are heard", || heard.statistics().publishers == 2);
+    for (peer, data) in [(&mut peer, "one"), (&mut other, "other")] {
+        peer.publish("said", ROS_STRING, &ros_text(data));
+        assert_eq!(next(&heard).to_vec(), text(data));
+    }
+    peer.close("said");
+    until("it is gone", || heard.statistics().publishers == 1);
+    other.publish("said", ROS_STRING, &ros_text("goes on"));
+    assert_eq!(next(&heard).to_vec(), text("goes on"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_does_not_read_holds_up_nobody_else() {
     let Some(master) = Master::new() else { return };
     let Some(mut peer) = master.peer("peer") else { return };

@@ -51,6 +51,8 @@ struct Links {
 struct Link {
     task: AbortHandle,
     standing: Standing,
+    /// The master says that it publishes this.
+    is_known: bool,
 }
 
 /// How it stands with a publisher.
@@ -119,7 +121,9 @@ impl Followed {
         let mut wanted: BTreeSet<Uri> = publishers.into_iter().take(MOST).collect();
         wanted.remove(&self.place.address.at);
         links.all.retain(|uri, link| {
-            let stays = wanted.contains(uri);
+            link.is_known = wanted.contains(uri);
+            // A master that was started anew does not know those who were there before, as programs of ROS 1 do not tell it again. Who does not publish it any more ends the connection itself.
+            let stays = link.is_known || matches!(link.standing, Standing::Connected { .. });
             if !stays {
                 link.task.abort();
             }
@@ -127,8 +131,20 @@ impl Followed {
         });
         for uri in wanted {
             let task = || self.place.runtime.spawn(publisher::follow(Arc::clone(self), uri.clone())).abort_handle();
-            links.all.entry(uri.clone()).or_insert_with(|| Link { task: task(), standing: Standing::Absent });
+            links.all.entry(uri.clone()).or_insert_with(|| Link { task: task(), standing: Standing::Absent, is_known: true });
         }
+    }
+
+    /// This one is not connected, or not any more. Whether it is dialed again: else it is forgotten.
+    pub fn is_absent(&self, uri: &Uri) -> bool {
+        let mut links = self.links();
+        let Some(link) = links.all.get_mut(uri) else { return false };
+        link.standing = Standing::Absent;
+        let is_known = link.is_known;
+        if !is_known {
+            links.all.remove(uri);
+        }
+        is_known
     }
 
     /// How it stands with this one.

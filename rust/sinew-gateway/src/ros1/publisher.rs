@@ -42,7 +42,7 @@ impl From<String> for Ended {
     }
 }
 
-/// Takes its messages, whenever it is there, until the task is aborted: as long as the master says that it publishes this.
+/// Takes its messages, whenever it is there, until the task is aborted: as long as the master says that it publishes this, or it stays connected.
 pub async fn follow(followed: Arc<Followed>, uri: Uri) {
     let mut pause = FIRST;
     loop {
@@ -51,7 +51,6 @@ pub async fn follow(followed: Arc<Followed>, uri: Uri) {
                 pause = FIRST;
                 let latches = said.get("latching") == "1";
                 let why = land(&followed, &uri, stream, latches, &plan).await;
-                followed.stands(&uri, Standing::Absent);
                 log::debug!("{uri} does not publish '{}' any more: {why}", followed.topic);
             }
             Err(Ended::Lost(why)) => log::debug!("{uri} does not publish '{}' for the moment: {why}", followed.topic),
@@ -61,6 +60,9 @@ pub async fn follow(followed: Arc<Followed>, uri: Uri) {
                 }
                 return followed.stands(&uri, standing);
             }
+        }
+        if !followed.is_absent(&uri) {
+            return;
         }
         sleep(pause).await;
         pause = (2 * pause).min(LONGEST);
