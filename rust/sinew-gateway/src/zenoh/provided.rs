@@ -114,6 +114,10 @@ impl Channel for Provided {
         }
     }
 
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(self.provider.as_ref().is_none_or(|(provider, _)| !provider.statistics().detached))
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let state = match (&self.provider, &self.refused) {
             (Some(_), _) => State::Open,

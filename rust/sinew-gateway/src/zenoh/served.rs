@@ -34,7 +34,7 @@ pub struct Served {
     _queryable: Queryable<()>,
     _cancels: Subscriber<()>,
     running: Arc<Running>,
-    counts: Arc<Counts>,
+    service: Arc<Service>,
 }
 
 /// Calls that are not answered yet. Those of programs that know nothing of sinew have ids that were drawn here.
@@ -59,7 +59,7 @@ struct Service {
     /// Those that come are goals of an action.
     is_of_goals: bool,
     max_message: u64,
-    counts: Arc<Counts>,
+    counts: Counts,
 }
 
 impl Served {
@@ -70,7 +70,6 @@ impl Served {
         let read = |signature: &str| signature.parse::<Type>().map_err(|why| format!("its type cannot be read: {why}"));
         let (request, response) = (read(&due.signature)?, read(&due.response)?);
         let key = key::service(&place.prefix, name);
-        let counts = Arc::<Counts>::default();
         let service = Arc::new(Service {
             client,
             key: key.clone(),
@@ -80,12 +79,12 @@ impl Served {
             is_of_goals: times::part_of(Kind::Service, name, &due.signature).is_some(),
             request,
             max_message: place.max_message,
-            counts: Arc::clone(&counts),
+            counts: Counts::default(),
         });
         let running = Arc::<Running>::default();
-        let (calls, ended, caller) = (Arc::clone(&running), Arc::clone(&running), place.clone());
+        let (calls, ended, caller, called) = (Arc::clone(&running), Arc::clone(&running), place.clone(), Arc::clone(&service));
         let queryable = place.session.declare_queryable(key).complete(true).allowed_origin(Locality::Remote);
-        let queryable = queryable.callback(move |query| begin(&caller, &service, &calls, query)).wait().map_err(|why| said(&why))?;
+        let queryable = queryable.callback(move |query| begin(&caller, &called, &calls, query)).wait().map_err(|why| said(&why))?;
         let cancels = place.session.declare_subscriber(key::cancel(&place.prefix, name)).allowed_origin(Locality::Remote);
         let cancels = cancels.callback(move |sample| {
             let attached = sample.attachment().map(|attachment| Attached::decode(&attachment.to_bytes()));
@@ -93,13 +92,17 @@ impl Served {
                 ended.cancel(&id);
             }
         });
-        Ok(Served { _queryable: queryable, _cancels: cancels.wait().map_err(|why| said(&why))?, running, counts })
+        Ok(Served { _queryable: queryable, _cancels: cancels.wait().map_err(|why| said(&why))?, running, service })
     }
 }
 
 impl Channel for Served {
+    fn is_on_its_topic(&self) -> Option<bool> {
+        Some(!self.service.client.statistics().detached)
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        Some((State::Open, self.counts.told()))
+        Some((State::Open, self.service.counts.told()))
     }
 }
 
