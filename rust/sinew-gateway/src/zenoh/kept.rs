@@ -1,5 +1,6 @@
 //! What was kept for those who come late, for those in the Zenoh network who ask.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,10 +29,12 @@ const MOST_WAITING: usize = 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// For the publishers of the domain to be found.
 const FOUND: Duration = Duration::from_secs(1);
-/// Without a further message everything has come.
+/// Without a further one of these messages everything has come.
 const QUIET: Duration = Duration::from_millis(50);
 /// Messages in one answer.
 const MOST: usize = 1024;
+/// Bytes of them that are read before they are told.
+const MOST_BYTES: u64 = 64 << 20;
 /// How many of each publisher are wanted, where that is said: as AdvancedSubscribers of Zenoh say it.
 const WANTED: &str = "_max";
 
@@ -88,20 +91,38 @@ fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, quer
     if let Some(wanted) = query.parameters().get(WANTED).and_then(|wanted| wanted.parse::<u32>().ok()) {
         qos.depth = qos.depth.min(wanted.max(1));
     }
-    let subscriber = Subscriber::new(&place.node, name, &due.signature, &qos, options).map_err(|why| why.to_string())?;
     let begin = Instant::now();
+    let subscriber = Subscriber::new(&place.node, name, &due.signature, &qos, options).map_err(|why| why.to_string())?;
     while subscriber.statistics().publishers == 0 && begin.elapsed() < FOUND {
         std::thread::sleep(Duration::from_millis(1));
     }
     let taken = Taken { max_message: place.max_message, compression: 0 };
-    for _ in 0..MOST {
-        let Some(frame) = subscriber.take(QUIET).map_err(|why| why.to_string())? else { break };
-        let info = frame.info();
-        let Some(message) = outgoing(frame, &info, due.offer.lifespan, Packing::None, taken) else { continue };
+    let tell = |message: Outgoing| {
         let Beside { attachment, timestamp } = beside(&message);
-        let Some(payload) = (asked.payload)(message.parts) else { continue };
+        let Some(payload) = (asked.payload)(message.parts) else { return Ok(()) };
         let reply = query.reply(key, payload).encoding(Encoding::APPLICATION_CDR).attachment(attachment).timestamp(timestamp);
-        reply.wait().map_err(|why| said(&why))?;
+        reply.wait().map_err(|why| said(&why))
+    };
+    let (mut publishers, mut count) = (HashSet::new(), 0);
+    // Told at the end, so that what was published before these, and is on its way to those who subscribe, comes first there.
+    let (mut kept, mut bytes) = (Vec::new(), 0);
+    let mut until = Instant::now() + QUIET;
+    while let Some(left) = until.checked_duration_since(Instant::now()).filter(|_| count < MOST) {
+        let Some(frame) = subscriber.take(left).map_err(|why| why.to_string())? else { break };
+        let info = frame.info();
+        let is_first = publishers.insert(info.publisher.clone());
+        let Some(message) = outgoing(frame, &info, due.offer.lifespan, Packing::None, taken) else { continue };
+        // What is published meanwhile those get who subscribe. But of a fast publisher what was kept may have been replaced by then, and who only asks is to get something.
+        if message.published >= begin && !is_first {
+            continue;
+        }
+        until = Instant::now() + QUIET;
+        (count, bytes) = (count + 1, bytes + u64::from(message.unpacked));
+        kept.push(message);
+        if bytes > MOST_BYTES {
+            kept.drain(..).try_for_each(&tell)?;
+            bytes = 0;
+        }
     }
-    Ok(())
+    kept.into_iter().try_for_each(tell)
 }

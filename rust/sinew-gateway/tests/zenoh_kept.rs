@@ -1,0 +1,66 @@
+//! What was kept for those who come late, through a Zenoh network.
+#![cfg(feature = "zenoh")]
+
+mod common;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use common::chatter::chatter;
+use common::numbers::Listener;
+use common::texts::{latched, text};
+use common::zenoh::{Robot, Router};
+use common::{rules, until};
+use sinew::raw::Publisher;
+use zenoh::Wait;
+use zenoh::handlers::{FifoChannel, FifoChannelHandler};
+use zenoh::query::{ConsolidationMode, QueryTarget, Reply};
+
+/// Everything goes both ways, and nothing is left out, however slow the machine is.
+fn whole() -> sinew_gateway::rules::Rules {
+    rules(r#"{ "topics": { "base_rule": "both", "reliable": true } }"#)
+}
+
+/// Somebody asks for what was kept who has more patience than a gateway.
+fn asks(asker: &zenoh::Session) -> FifoChannelHandler<Reply> {
+    let asked = asker.get("sinew/chatter").target(QueryTarget::All).consolidation(ConsolidationMode::None);
+    asked.timeout(Duration::from_secs(120)).with(FifoChannel::new(2048)).wait().expect("it may")
+}
+
+/// All that is answered, which ends.
+fn answered(replies: &FifoChannelHandler<Reply>) -> usize {
+    tokio::task::block_in_place(|| std::iter::from_fn(|| replies.recv().ok()).count())
+}
+
+fn says(publisher: &Publisher, numbers: Range<u32>, pause: Duration) {
+    for number in numbers {
+        publisher.publish(&[&text(&number.to_string())]).expect("it is published");
+        std::thread::sleep(pause);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_ends_also_where_a_message_comes_every_few_milliseconds() {
+    let router = Router::new();
+    let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
+    let (node, viewer) = (drone.node("node"), base.node("viewer"));
+    let said = chatter(&node, &latched(3));
+    says(&said, 0..3, Duration::ZERO);
+    let asker = router.client();
+    until("the network knows of it", || answered(&asks(&asker)) > 0);
+    let is_over = AtomicBool::new(false);
+    let is_going_on = |number: &u32| *number < 5000 && !is_over.load(Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        scope.spawn(|| (3..).take_while(is_going_on).for_each(|number| says(&said, number..number + 1, Duration::from_millis(20))));
+        let heard = Listener::new(&viewer, &latched(512));
+        until("it arrives", || !heard.heard().is_empty());
+        for _ in 0..3 {
+            let count = answered(&asks(&asker));
+            assert!((1..=3).contains(&count), "{count} were kept");
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let heard = heard.heard();
+        assert!(heard.windows(2).all(|two| two[0] + 1 == two[1]), "{heard:?}");
+    });
+}
