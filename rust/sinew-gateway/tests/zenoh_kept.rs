@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::chatter::chatter;
 use common::numbers::Listener;
 use common::texts::{latched, text};
-use common::zenoh::{Robot, Router};
+use common::zenoh::{Robot, Router, a_while};
 use common::{rules, until};
 use sinew::raw::Publisher;
 use zenoh::Wait;
@@ -63,4 +63,28 @@ async fn what_was_kept_ends_also_where_a_message_comes_every_few_milliseconds() 
         let heard = heard.heard();
         assert!(heard.windows(2).all(|two| two[0] + 1 == two[1]), "{heard:?}");
     });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_is_not_published_before_older_messages_that_have_come() {
+    let router = Router::new();
+    let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
+    let (node, viewer) = (drone.node("node"), base.node("viewer"));
+    let said = chatter(&node, &latched(1));
+    says(&said, 0..1, Duration::ZERO);
+    let asker = router.client();
+    until("the network knows of it", || answered(&asks(&asker)) > 0);
+    for first in [1, 1000, 2000] {
+        // The drone is busy with these for a while, in which the base has asked, and messages come already.
+        let before: Vec<_> = (0..40).map(|_| asks(&asker)).collect();
+        let heard = Listener::new(&viewer, &latched(100));
+        says(&said, first..first + 150, Duration::from_millis(5));
+        heard.hears(first + 149);
+        before.iter().for_each(|asked| assert!(answered(asked) > 0));
+        a_while();
+        let numbers = heard.heard();
+        assert!(numbers.is_sorted_by(|before, next| before < next), "{numbers:?}");
+        drop(heard);
+        until("nobody wants it any more", || base.channel("chatter").is_none());
+    }
 }

@@ -108,6 +108,12 @@ impl<T: Weighs> Waiting<T> {
         next
     }
 
+    /// How many wait up to the first of these; 0: none of them does.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
+    pub fn up_to(&self, is_one: impl FnMut(&T) -> bool) -> usize {
+        self.queue().messages.iter().position(is_one).map_or(0, |at| at + 1)
+    }
+
     /// So many wait elsewhere, and are to be treated as those here.
     #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
     pub fn hold(&self, count: u64) {

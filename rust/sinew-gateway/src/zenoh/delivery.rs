@@ -13,7 +13,7 @@ use zenoh::sample::{Sample, SampleKind};
 
 use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
-use super::waiting::Crowded;
+use super::waiting::{Crowded, Waiting};
 use crate::bridge::{AGAIN, Due, check, connected_ghost};
 use crate::channels::{Recent, State, is_held_back, times};
 use crate::peers::printable;
@@ -60,8 +60,7 @@ impl Ledger {
 
     /// There was no room for this one.
     pub fn crowded(&self, sample: &Sample) {
-        let attached = sample.attachment().map(|attachment| Attached::decode(&attachment.to_bytes()));
-        if let Some(Ok(Some(Attached::Message(message)))) = attached {
+        if let Some(message) = message_of(sample) {
             self.crowded.note(message.source);
         }
     }
@@ -131,6 +130,22 @@ impl Delivery {
             sequences: HashMap::new(),
             is_told: false,
         })
+    }
+
+    /// Publishes what others have kept. What waits already in `waiting` comes in its place, behind what was published before it.
+    pub async fn take_kept(&mut self, mut kept: Vec<Sample>, waiting: &Waiting) {
+        // Messages of gateways come first: a storage may have the same ones, and know less of them.
+        kept.sort_by_key(|sample| sample.attachment().is_none());
+        waiting.hold(kept.len() as u64);
+        for sample in kept {
+            let before = origin_of(&sample).map_or(0, |origin| waiting.up_to(|waits| origin_of(waits) == Some(origin)));
+            for _ in 0..before {
+                let Some(next) = waiting.next_of(|_| true) else { break };
+                self.take(&next, false).await;
+            }
+            self.take(&sample, true).await;
+            waiting.release(1);
+        }
     }
 
     /// Publishes it, if it fits and did not come before. `was_asked`: somebody has kept it.
@@ -276,6 +291,17 @@ impl Delivery {
         }
         *self.ledger.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
     }
+}
+
+fn message_of(sample: &Sample) -> Option<Message> {
+    match Attached::decode(&sample.attachment()?.to_bytes()) {
+        Ok(Some(Attached::Message(message))) => Some(message),
+        _ => None,
+    }
+}
+
+fn origin_of(sample: &Sample) -> Option<u64> {
+    message_of(sample).map(|message| message.origin)
 }
 
 fn hash_of(payload: &ZBytes) -> u64 {

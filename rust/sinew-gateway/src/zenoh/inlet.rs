@@ -56,14 +56,8 @@ impl Inlet {
                 tokio::select! {
                     biased;
                     () = asked.notified(), if wants_kept => {
-                        let mut kept = asking::kept(&there, &key, ReplyKeyExpr::MatchingQuery).await;
-                        // Messages of gateways come first: a storage may have the same ones, and know less of them.
-                        kept.sort_by_key(|sample| sample.attachment().is_none());
-                        from.hold(kept.len() as u64);
-                        for sample in kept {
-                            delivery.take(&sample, true).await;
-                            from.release(1);
-                        }
+                        let kept = asking::kept(&there, &key, ReplyKeyExpr::MatchingQuery).await;
+                        delivery.take_kept(kept, &from).await;
                     }
                     sample = from.next() => delivery.take(&sample, false).await,
                 }
