@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::chatter::chatter;
+use common::chatter::{chatter, listener};
 use common::numbers::Listener;
 use common::texts::{latched, text};
 use common::zenoh::{Robot, Router, a_while};
-use common::{rules, until};
+use common::{next, rules, until};
 use sinew::raw::Publisher;
 use zenoh::Wait;
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
@@ -86,5 +86,39 @@ async fn what_was_kept_is_not_published_before_older_messages_that_have_come() {
         assert!(numbers.is_sorted_by(|before, next| before < next), "{numbers:?}");
         drop(heard);
         until("nobody wants it any more", || base.channel("chatter").is_none());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_publisher_has_kept_stays_when_another_one_comes_later_or_at_once() {
+    for pause in [Duration::from_millis(1500), Duration::ZERO] {
+        let router = Router::new();
+        let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
+        let (node, other, viewer) = (drone.node("node"), drone.node("other"), base.node("viewer"));
+        let said = chatter(&node, &latched(1));
+        said.publish(&[&text("1")]).expect("it is published");
+        let heard = listener(&viewer, &latched(5));
+        assert_eq!(next(&heard).to_vec(), text("1"));
+        std::thread::sleep(pause);
+        let more = chatter(&other, &latched(1));
+        until("both are read", || said.statistics().subscribers == 1 && more.statistics().subscribers == 1);
+        a_while();
+        more.publish(&[&text("2")]).expect("it is published");
+        assert_eq!(next(&heard).to_vec(), text("2"), "something came twice");
+        assert!(heard.take(Duration::from_millis(500)).expect("it can be taken").is_none(), "something came twice");
+        let all = |wanted: &[&str]| {
+            let late = listener(&viewer, &latched(5));
+            for data in wanted {
+                assert_eq!(next(&late).to_vec(), text(data));
+            }
+            assert!(late.take(Duration::from_millis(500)).expect("it can be taken").is_none(), "more was kept");
+        };
+        all(&["1", "2"]);
+        // And what is older than all that both keep together is not kept any more.
+        for data in ["3", "4"] {
+            said.publish(&[&text(data)]).expect("it is published");
+            assert_eq!(next(&heard).to_vec(), text(data));
+        }
+        all(&["3", "4"]);
     }
 }

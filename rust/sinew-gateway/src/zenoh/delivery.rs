@@ -15,7 +15,7 @@ use super::attached::{Attached, Message, TypeTag};
 use super::network::Place;
 use super::waiting::{Crowded, Waiting};
 use crate::bridge::{AGAIN, Due, check, connected_ghost};
-use crate::channels::{Recent, State, is_held_back, times};
+use crate::channels::{DEEPEST, Recent, State, is_held_back, times};
 use crate::peers::printable;
 use crate::protocol::{Kind, Offer};
 use crate::ros2::action::Part;
@@ -80,11 +80,46 @@ struct Ghost {
     opened: Instant,
     /// When something came of it at last.
     heard: Mutex<Instant>,
+    /// Has kept less, and stays for those who come late until so many more have come here.
+    before: Mutex<Option<(Arc<Ghost>, u32)>>,
 }
 
 impl Ghost {
     fn heard(&self) -> MutexGuard<'_, Instant> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn before(&self) -> MutexGuard<'_, Option<(Arc<Ghost>, u32)>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Of what is kept for those who come late, how many messages that is alone.
+    fn differs_in_depth_alone(&self, offer: &Offer) -> bool {
+        offer.transient_local && self.offer == Offer { depth: self.offer.depth, ..offer.clone() }
+    }
+
+    /// Whether it does where this is offered. Who keeps more does.
+    fn does(&self, offer: &Offer) -> bool {
+        let keeps_more = self.offer.depth > offer.depth && offer.depth > 0;
+        self.offer == *offer || keeps_more && self.differs_in_depth_alone(offer)
+    }
+
+    /// Whether more than it keeps is to be kept.
+    fn keeps_less(&self, offer: &Offer) -> bool {
+        let is_deeper = self.offer.depth > 0 && (offer.depth == 0 || offer.depth > self.offer.depth);
+        is_deeper && self.differs_in_depth_alone(offer)
+    }
+
+    fn publish(&self, payload: &ZBytes) -> sinew::Result<()> {
+        *self.heard() = Instant::now();
+        self.publisher.publish(&payload.slices().collect::<Vec<_>>())?;
+        let mut before = self.before();
+        if let Some((_, missing)) = &mut *before {
+            *missing = missing.saturating_sub(1);
+        }
+        let done = before.take_if(|(_, missing)| *missing == 0);
+        drop((before, done));
+        Ok(())
     }
 }
 
@@ -242,29 +277,31 @@ impl Delivery {
         ghost.is_some_and(|ghost| is_held_back(&ghost.publisher, &ghost.offer, why, bytes as u64))
     }
 
-    /// Of those of one grade, who begins to send decides what else is offered from then on: as a rule it is the next life of the one before.
+    /// Of those of one grade, who begins to send decides what else is offered from then on: as a rule it is the next life of the one before. How many messages are kept is more as soon as anybody says so, since others publish them, too, as a rule.
     fn publish(&mut self, payload: &ZBytes, offer: &Offer, is_new_source: bool) -> sinew::Result<()> {
         let grade = (offer.reliable, offer.transient_local);
-        let is_other = |ghost: &Ghost| is_new_source && ghost.offer != *offer && ghost.opened.elapsed() > SETTLED;
+        let is_other = |ghost: &Ghost| is_new_source && !ghost.does(offer) && ghost.opened.elapsed() > SETTLED;
         let before = self.ledger.ghosts().get(&grade).cloned();
         let ghost = match before {
-            Some(ghost) if !is_other(&ghost) => ghost,
+            Some(ghost) if !ghost.keeps_less(offer) && !is_other(&ghost) => ghost,
             before => {
-                // First, so that its place is free.
-                self.ledger.ghosts().remove(&grade);
-                drop(before);
+                let before = before.filter(|before| before.keeps_less(offer));
+                if before.is_none() {
+                    // First, so that its place is free.
+                    self.ledger.ghosts().remove(&grade);
+                }
                 let publisher = connected_ghost(&self.place.node, &self.name, &self.due.signature, offer)?;
-                let opened = Instant::now();
-                let ghost = Arc::new(Ghost { publisher, offer: offer.clone(), opened, heard: Mutex::new(opened) });
+                let (opened, depth) = (Instant::now(), if offer.depth == 0 { DEEPEST } else { offer.depth });
+                let before = Mutex::new(before.map(|before| (before, depth)));
+                let ghost = Arc::new(Ghost { publisher, offer: offer.clone(), opened, heard: Mutex::new(opened), before });
                 self.ledger.ghosts().insert(grade, Arc::clone(&ghost));
                 ghost
             }
         };
-        if ghost.offer == *offer {
+        if ghost.does(offer) {
             self.offered.clone_from(offer);
         }
-        *ghost.heard() = Instant::now();
-        ghost.publisher.publish(&payload.slices().collect::<Vec<_>>())
+        ghost.publish(payload)
     }
 
     /// Whether nothing of its channel was heard before.
