@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::chatter::{chatter, listener};
 use common::numbers::Listener;
 use common::texts::{latched, text};
-use common::zenoh::{Robot, Router, a_while};
+use common::zenoh::{Robot, Router, Way, a_while};
 use common::{next, rules, until};
 use sinew::raw::Publisher;
 use zenoh::Wait;
@@ -120,5 +120,35 @@ async fn what_a_publisher_has_kept_stays_when_another_one_comes_later_or_at_once
             assert_eq!(next(&heard).to_vec(), text(data));
         }
         all(&["3", "4"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_published_while_only_one_of_several_could_not_be_reached_comes_when_that_can_be() {
+    let (here, there) = (Router::later().endpoint, Router::later().endpoint);
+    let way = Way::to(&there);
+    let base = Robot::with(whole(), "tcp/127.0.0.1:1", &format!("mode: 'peer', listen: {{ endpoints: ['{there}'] }}"));
+    let drone = Robot::with(whole(), &way.endpoint, &format!("mode: 'peer', listen: {{ endpoints: ['{here}'] }}"));
+    let third = format!("mode: 'peer', listen: {{ endpoints: [] }}, connect: {{ endpoints: ['{here}'] }}");
+    let third = Robot::with(whole(), &there, &third).connected();
+    let (node, viewer, other) = (drone.node("node"), base.node("viewer"), third.node("other"));
+    let said = chatter(&node, &latched(1));
+    let both = [&viewer, &other].map(|node| listener(node, &latched(5)));
+    said.publish(&[&text("1")]).expect("it is published");
+    for heard in &both {
+        assert_eq!(next(heard).to_vec(), text("1"));
+    }
+    way.cut();
+    // Both are connected with the third one.
+    a_while();
+    said.publish(&[&text("2")]).expect("it is published");
+    assert_eq!(next(&both[1]).to_vec(), text("2"));
+    assert!(both[0].take(Duration::from_millis(500)).expect("it can be taken").is_none(), "it is not cut off");
+    assert!(base.is_connected());
+    way.mend();
+    assert_eq!(next(&both[0]).to_vec(), text("2"));
+    said.publish(&[&text("3")]).expect("it is published");
+    for heard in &both {
+        assert_eq!(next(heard).to_vec(), text("3"), "something came twice");
     }
 }

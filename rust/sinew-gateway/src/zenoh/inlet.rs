@@ -1,5 +1,6 @@
 //! A topic of the Zenoh network that comes into the domain.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -7,7 +8,7 @@ use tokio::task::JoinHandle;
 use zenoh::Wait;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::ReplyKeyExpr;
-use zenoh::sample::Locality;
+use zenoh::sample::{Locality, SampleKind};
 
 use super::delivery::{Delivery, Ledger};
 use super::network::Place;
@@ -17,10 +18,15 @@ use crate::bridge::{Channel, Due};
 use crate::channels::State;
 use crate::protocol::Offer;
 
+/// Of those who kept something, and have gone, so many are known at most.
+const MOST_GONE: usize = 1024;
+
 /// Subscribes. The domain has a ghost for it from the first message on that fits.
 pub struct Inlet {
     // First, so that nothing comes any more.
     _subscriber: Subscriber<()>,
+    /// To those who keep something.
+    _keepers: Option<Subscriber<()>>,
     waiting: Arc<Waiting>,
     ledger: Arc<Ledger>,
     /// At least what is wanted.
@@ -48,9 +54,10 @@ impl Inlet {
         let offered = Arc::new(Mutex::new(due.offer.clone()));
         let mut delivery = Delivery::new(place, name, due, &offered, &ledger)?;
         let again = Arc::new(Notify::new());
+        let keepers = due.offer.transient_local.then(|| keepers(place, name, &again)).transpose()?;
         let (from, asked, there, wants_kept) = (Arc::clone(&waiting), Arc::clone(&again), place.clone(), due.offer.transient_local);
         let task = place.runtime.spawn(async move {
-            // Once now, and then whenever the connection comes again.
+            // Once now, and then whenever the connection comes again, or that with one who keeps something.
             asked.notify_one();
             loop {
                 tokio::select! {
@@ -64,12 +71,33 @@ impl Inlet {
             }
         });
         let (due, wanted, place) = (due.clone(), due.offer.clone(), place.clone());
-        Ok(Inlet { _subscriber: subscriber, waiting, ledger, due, wanted, offered, again, task, place })
+        Ok(Inlet { _subscriber: subscriber, _keepers: keepers, waiting, ledger, due, wanted, offered, again, task, place })
     }
 
     fn offered(&self) -> MutexGuard<'_, Offer> {
         self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whoever keeps something, and could not be reached for a while, is asked again, as what was published meanwhile went to others alone. Of those who are new to the network all comes by itself.
+fn keepers(place: &Place, name: &str, again: &Arc<Notify>) -> Result<Subscriber<()>, String> {
+    let (again, gone) = (Arc::clone(again), Mutex::new(BTreeSet::new()));
+    let keepers = place.session.liveliness().declare_subscriber(key::keepers(&place.prefix, name)).history(true);
+    let keepers = keepers.callback(move |sample| {
+        let mut gone = gone.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeper = sample.key_expr().as_str();
+        if sample.kind() == SampleKind::Put {
+            if gone.remove(keeper) {
+                again.notify_one();
+            }
+            return;
+        }
+        if gone.len() >= MOST_GONE {
+            gone.pop_first();
+        }
+        gone.insert(keeper.to_owned());
+    });
+    keepers.wait().map_err(|why| said(&why))
 }
 
 impl Channel for Inlet {

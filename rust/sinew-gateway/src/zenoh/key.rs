@@ -7,6 +7,9 @@ const SERVICE: &str = "@service";
 /// The chunk below which calls are cancelled.
 const CANCEL: &str = "@cancel";
 
+/// The chunk below which those tell that they are there who keep messages for those who come late.
+const KEPT: &str = "@kept";
+
 /// Of a topic.
 pub fn topic(prefix: &str, name: &str) -> String {
     format!("{prefix}/{name}")
@@ -22,6 +25,16 @@ pub fn cancel(prefix: &str, name: &str) -> String {
     format!("{prefix}/{CANCEL}/{name}")
 }
 
+/// Of a topic, for the token of one who keeps messages of it, who has drawn this number.
+pub fn keeper(prefix: &str, name: &str, drawn: u64) -> String {
+    format!("{prefix}/{KEPT}/{name}/{drawn:016x}")
+}
+
+/// All of these.
+pub fn keepers(prefix: &str, name: &str) -> String {
+    format!("{prefix}/{KEPT}/{name}/*")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -35,6 +48,13 @@ mod tests {
         let is_in = |key: String| all.intersects(&KeyExpr::try_from(key).expect("it is one"));
         assert!(is_in(topic("fleet/north", "arm/move")));
         assert!(!is_in(service("fleet/north", "arm/move")) && !is_in(cancel("fleet/north", "arm/move")));
+    }
+
+    #[test]
+    fn those_who_keep_messages_of_a_topic_are_told_from_those_of_others() {
+        let all = KeyExpr::try_from(keepers("sinew", "arm")).expect("it is one");
+        let is_of_it = |name: &str| all.includes(&KeyExpr::try_from(keeper("sinew", name, 7)).expect("it is one"));
+        assert_eq!(["arm", "arm/move", "leg", "left/arm"].map(is_of_it), [true, false, false, false]);
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use sinew::msg::Type;
 use zenoh::Wait;
 use zenoh::bytes::Encoding;
+use zenoh::liveliness::LivelinessToken;
 use zenoh::matching::MatchingListener;
 use zenoh::pubsub::Publisher;
 use zenoh::query::Queryable;
@@ -26,7 +27,7 @@ pub struct Outlet {
     flow: Option<Flow>,
     /// What was counted of flows before.
     past: Counted,
-    _kept: Option<Queryable<()>>,
+    _keeper: Option<Keeper>,
     _listener: MatchingListener<()>,
     publisher: Arc<Publisher<'static>>,
     is_wanted: Arc<AtomicBool>,
@@ -37,6 +38,24 @@ pub struct Outlet {
     /// What is told of messages.
     said: Arc<Mutex<Message>>,
     ty: Type,
+}
+
+/// Answers those who ask for what was kept, and tells that it does.
+struct Keeper {
+    // Before what it tells of.
+    _token: LivelinessToken,
+    _queryable: Queryable<()>,
+}
+
+impl Keeper {
+    fn open(place: &Place, name: &str, key: String, due: &Arc<Mutex<Due>>, telling: &Arc<Mutex<Message>>) -> Result<Keeper, String> {
+        let (source, telling) = (place.drawn(), Arc::clone(telling));
+        let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: Arc::clone(due), payload: payload() };
+        let queryable =
+            kept::answer(place, asked, move |outgoing| beside(&Message { source, is_kept: true, ..lock(&telling).clone() }, outgoing))?;
+        let token = place.session.liveliness().declare_token(key::keeper(&place.prefix, name, source));
+        Ok(Keeper { _token: token.wait().map_err(|why| said(&why))?, _queryable: queryable })
+    }
 }
 
 impl Outlet {
@@ -62,17 +81,11 @@ impl Outlet {
         });
         let listener = listener.wait().map_err(|why| said(&why))?;
         let (said, shared) = (Arc::new(Mutex::new(message(place, due, &ty))), Arc::new(Mutex::new(due.clone())));
-        let kept = due.offer.transient_local.then(|| {
-            let source = place.drawn();
-            let said = Arc::clone(&said);
-            let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: Arc::clone(&shared), payload: payload() };
-            kept::answer(place, asked, move |outgoing| beside(&Message { source, is_kept: true, ..lock(&said).clone() }, outgoing))
-        });
-        let kept = kept.transpose()?;
+        let keeper = due.offer.transient_local.then(|| Keeper::open(place, name, key, &shared, &said)).transpose()?;
         Ok(Outlet {
             flow: None,
             past: Counted::default(),
-            _kept: kept,
+            _keeper: keeper,
             _listener: listener,
             publisher: Arc::new(publisher),
             is_wanted,

@@ -1,8 +1,8 @@
 //! Robots whose gateways meet in a Zenoh network of the test's own.
 
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use sinew::{GatewayChannel, Node};
@@ -67,6 +67,46 @@ impl Router {
     pub fn client(&self) -> Session {
         let config = config(&format!("mode: 'client', connect: {{ endpoints: ['{}'] }}", self.endpoint));
         zenoh::open(config).wait().expect("the router is there")
+    }
+}
+
+/// A way to somebody who listens, which can be cut.
+pub struct Way {
+    pub endpoint: String,
+    streams: Arc<Mutex<Option<Vec<TcpStream>>>>,
+}
+
+impl Way {
+    pub fn to(endpoint: &str) -> Way {
+        let there = endpoint.strip_prefix("tcp/").expect("it is one").to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let endpoint = format!("tcp/{}", listener.local_addr().expect("it has one"));
+        let streams = Arc::new(Mutex::new(Some(Vec::new())));
+        let all = Arc::clone(&streams);
+        std::thread::spawn(move || {
+            for from in listener.incoming().map_while(Result::ok) {
+                if let (Some(all), Ok(to)) = (all.lock().expect("nobody panics with it").as_mut(), TcpStream::connect(&there)) {
+                    let copy = |stream: &TcpStream| stream.try_clone().expect("there are descriptors");
+                    for (mut from, mut to) in [(copy(&from), copy(&to)), (copy(&to), copy(&from))] {
+                        std::thread::spawn(move || {
+                            let _ = std::io::copy(&mut from, &mut to);
+                            let _ = to.shutdown(Shutdown::Both);
+                        });
+                    }
+                    all.extend([from, to]);
+                }
+            }
+        });
+        Way { endpoint, streams }
+    }
+
+    pub fn cut(&self) {
+        let cut = self.streams.lock().expect("nobody panics with it").take();
+        cut.into_iter().flatten().for_each(|stream| _ = stream.shutdown(Shutdown::Both));
+    }
+
+    pub fn mend(&self) {
+        *self.streams.lock().expect("nobody panics with it") = Some(Vec::new());
     }
 }
 
