@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quinn::{Endpoint, TokioRuntime};
-use sinew::{GatewayCatalogue, GatewayPeer, GatewayStatus, Node, NodeOptions};
+use sinew::{GatewayPeer, Node, NodeOptions};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -52,8 +52,7 @@ impl Gateway {
         let node = joined(settings, &id, true)?;
         let node_name = node.name();
         point("domain joined");
-        let own = [GatewayStatus::TOPIC.to_owned(), GatewayCatalogue::service(&node_name)];
-        let snapshot = Arc::new(Snapshot::new(own));
+        let snapshot = Arc::new(Snapshot::default());
         let (ear, heard) = Exchange::ear();
         let name = name::of(settings);
         let hello = Hello {

@@ -9,8 +9,10 @@ use common::services::{NUMBER, provider};
 use common::stranger::Stranger;
 use common::{IMAGE, PATIENCE, Robot, all, publisher, rules, subscriber, until};
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Ghost, Node, Qos};
-use sinew_gateway::protocol::{Answer, LOOK_STREAM, Packing, Status};
+use sinew::{
+    Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Ghost, Node, Qos, signature_of,
+};
+use sinew_gateway::protocol::{Answer, CallHead, Control, Kind, LOOK_STREAM, Offer, Packing, Status, Want};
 
 /// Asks the gateway of the node's domain.
 fn asked(node: &Node, peer: &str) -> Vec<GatewayPeerCatalogue> {
@@ -149,4 +151,48 @@ async fn whoever_asks_fifty_times_before_it_reads_is_answered_fifty_times() {
         assert_eq!(answer[0], Status::Executed as u8);
     }
     assert!(stranger.connection.close_reason().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_peer_is_told_what_other_peers_have_by_whatever_gateway_of_the_domain() {
+    const DOUBLE: u32 = 99;
+    let base = Robot::on_this_machine("base", all());
+    let _beside = base.beside("another", all(), &[]);
+    let calculator = base.node("calculator");
+    let state = calculator.domain_state().expect("there is a manager");
+    let gateways: Vec<&String> = state.nodes.values().map(|node| &node.name).filter(|name| name.starts_with("gateway_")).collect();
+    let services: Vec<String> = gateways.into_iter().map(|name| GatewayCatalogue::service(name)).collect();
+    assert_eq!(services.len(), 2);
+    // Whoever knows of it knows of what was there before.
+    let _provided = provider(&calculator, drop);
+    let mut stranger = Stranger::introduced(&base).await;
+    let (request, response) = (signature_of::<GatewayCatalogueRequest>(), signature_of::<GatewayCatalogue>());
+    let (request, response) = (request.expect("it is a message"), response.expect("it is one"));
+    let want = |channel, name: &str, signature: &str, response: &str| {
+        let [name, signature, response] = [name, signature, response].map(str::to_owned);
+        Control::Want(Want { channel, kind: Kind::Service, name, signature, response, offer: Offer::default() })
+    };
+    for (channel, name) in (0..).zip(&services) {
+        stranger.say(&want(channel, name, &request, &response)).await;
+    }
+    stranger.say(&want(DOUBLE, "double", NUMBER, NUMBER)).await;
+    loop {
+        if let Control::Open { channel, .. } = stranger.hear().await {
+            assert_eq!(channel, DOUBLE);
+            break;
+        }
+    }
+    for channel in 0..2 {
+        let (mut send, mut receive) = stranger.connection.open_bi().await.expect("a stream can be opened");
+        let body = [0, 1, 0, 0, 1, 0, 0, 0, 0];
+        let size = body.len() as u32;
+        let head = CallHead { channel, call: 1, packing: Packing::None, size, unpacked: size };
+        // That it is not read to its end is no failure.
+        let _ = send.write_all(&[&head.encode()[..], &body].concat()).await;
+        let _ = send.finish();
+        let answer = receive.read_to_end(10_000).await.expect("it is answered");
+        assert_eq!(answer[0], Status::Gone as u8);
+    }
+    // The domain itself is told as ever.
+    assert_eq!(asked(&calculator, "nobody"), []);
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainState, DomainTopic, Ghost, Id};
+use sinew::{DomainEndpoint, DomainState, DomainTopic, GatewayCatalogueRequest, Ghost, Id, signature_of};
 
 use super::onward::{is_onward, passes_on};
 use crate::channels::DEEPEST;
@@ -24,7 +24,7 @@ pub enum Looking {
     Gateway(String),
 }
 
-/// The topics and services of a domain, by who is there for them: ghosts aside, but for observers that publish.
+/// The topics and services of a domain, by who is there for them: ghosts aside, but for observers that publish, and what gateways and bridges tell the domain of their peers, which is for nobody else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     /// By what they are and their names.
@@ -73,6 +73,8 @@ impl Local {
             }
         }
         let names: HashMap<&str, &str> = state.topics.values().map(|topic| (topic.name.as_str(), topic.signature.as_str())).collect();
+        let catalogue = signature_of::<GatewayCatalogueRequest>().unwrap_or_default();
+        let catalogue = name_of(&catalogue);
         let mut channels = BTreeMap::new();
         for topic in state.topics.values() {
             let Some(Ends { publishers, carriers, subscribers }) = ends.get(&topic.id) else { continue };
@@ -85,6 +87,10 @@ impl Local {
                 else {
                     continue;
                 };
+                // What others have let one gateway know, they have let nobody else know.
+                if name_of(&request) == catalogue {
+                    continue;
+                }
                 let present = |ends: &[&DomainEndpoint]| (!ends.is_empty()).then(Offer::default);
                 let channel = LocalChannel {
                     signature: request,
@@ -160,6 +166,11 @@ fn body_of(signature: &str) -> Option<String> {
         Type::Structure(structure) => structure.field("body").map(|field| field.ty.to_string()),
         _ => None,
     }
+}
+
+/// Of a type.
+fn name_of(signature: &str) -> &str {
+    signature.split_once('{').map_or(signature, |(name, _)| name)
 }
 
 /// The names of their nodes.

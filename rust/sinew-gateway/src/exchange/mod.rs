@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sinew::{DomainWatch, GatewayPeer};
+use sinew::{DomainWatch, GatewayPeer, GatewayStatus};
 use tokio::runtime::Handle;
 
 use crate::domain::{Followed, Local, Looking};
@@ -60,18 +60,12 @@ impl Ear {
 }
 
 /// The domain and the rules as they are, for whoever must know at once.
+#[derive(Default)]
 pub struct Snapshot {
-    /// What the gateway itself publishes and provides, which is for nobody else.
-    own: [String; 2],
     now: RwLock<(Arc<Local>, Rules)>,
 }
 
 impl Snapshot {
-    /// Of nothing yet.
-    pub fn new(own: [String; 2]) -> Snapshot {
-        Snapshot { own, now: RwLock::default() }
-    }
-
     /// There is a node of this name.
     pub fn has_node(&self, name: &str) -> bool {
         self.now.read().unwrap_or_else(PoisonError::into_inner).0.nodes.iter().any(|node| node == name)
@@ -80,7 +74,8 @@ impl Snapshot {
     /// What the domain has that rules let out to peers of this tag.
     pub fn catalogue(&self, tag: &str) -> Vec<Had> {
         let (local, rules) = &*self.now.read().unwrap_or_else(PoisonError::into_inner);
-        let had = local.channels.iter().filter(|((_, name), _)| !self.own.contains(name));
+        // How gateways stand is for their own domains, but for who asks for it by name.
+        let had = local.channels.iter().filter(|((_, name), _)| name != GatewayStatus::TOPIC);
         had.filter_map(|((kind, name), channel)| {
             Some(Had {
                 kind: *kind,
