@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use common::initials::Initials;
 use common::machine::Machine;
 use common::program::Program;
 use common::stranger::{Stranger, open, record};
@@ -30,6 +32,7 @@ async fn strangers_who_say_nothing_take_64_places_and_lose_them_soon() {
             Err(ConnectionError::ConnectionClosed(closed)) if closed.error_code == TransportErrorCode::CONNECTION_REFUSED => refused += 1,
             // It has a place, and this machine no time for its handshake.
             Err(ConnectionError::TimedOut) => {}
+            Err(ConnectionError::ConnectionClosed(closed)) if closed.error_code == TransportErrorCode::APPLICATION_ERROR => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -39,6 +42,26 @@ async fn strangers_who_say_nothing_take_64_places_and_lose_them_soon() {
     }
     let mut late = Stranger::new(&base).await;
     late.introduce().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn handshakes_that_do_not_go_on_take_half_of_the_places_for_a_while_whoever_says_that_they_do() {
+    let base = Robot::on_this_machine("base", all());
+    let address = base.address();
+    let mut endless: Vec<Initials> = (0..PLACES + 16).map(|_| Initials::to(address)).collect();
+    let begun = endless.iter().filter(|initials| initials.is_begun()).count();
+    assert_eq!(begun, PLACES / 2);
+    let (stop, is_stopped) = channel::<()>();
+    let pinging = std::thread::spawn(move || {
+        while is_stopped.recv_timeout(Duration::from_millis(500)) == Err(RecvTimeoutError::Timeout) {
+            endless.iter_mut().for_each(Initials::ping);
+        }
+    });
+    let mut peer = Stranger::new(&base).await;
+    peer.introduce().await;
+    until("there are places again", || Initials::to(address).is_begun());
+    drop(stop);
+    pinging.join().expect("all was sent");
 }
 
 #[tokio::test(flavor = "multi_thread")]

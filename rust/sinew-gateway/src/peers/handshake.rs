@@ -1,16 +1,11 @@
 //! What two gateways say first.
 
-use std::time::Duration;
-
 use quinn::{Connection, RecvStream, SendStream};
 
-use super::{Shared, close, explained, printable};
+use super::{PATIENCE, Shared, close, explained, printable};
 use crate::channels::times;
 use crate::point::point;
 use crate::protocol::{Closed, Control, Hello, MAX_CONTROL, VERSION};
-
-/// Who has not said who it is for so long is no gateway.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The control stream, behind what is said first.
 pub struct Opened {

@@ -7,6 +7,7 @@ mod session;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quinn::{ConnectionError, Endpoint, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -21,6 +22,8 @@ pub use session::Session;
 
 /// Handshakes of strangers at a time: who comes beyond waits for the next try.
 const MOST_HANDSHAKES: usize = 64;
+/// For so long each has such a place until it has shaken hands, and again until it has said who it is: who has not then is no gateway.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What happens to connections.
 pub enum PeerEvent {
@@ -69,6 +72,12 @@ impl Shared {
 pub async fn accept(endpoint: Endpoint, shared: Arc<Shared>) {
     let room = Arc::new(Semaphore::new(MOST_HANDSHAKES));
     while let Some(incoming) = endpoint.accept().await {
+        // Half of the places are for those who can be answered, so that nobody who invents addresses takes them all.
+        if room.available_permits() <= MOST_HANDSHAKES / 2 && !incoming.remote_address_validated() {
+            // It may, as it has not shown that it can be answered.
+            let _ = incoming.retry();
+            continue;
+        }
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
             incoming.refuse();
             continue;
@@ -76,11 +85,13 @@ pub async fn accept(endpoint: Endpoint, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let address = incoming.remote_address();
-            match incoming.await {
-                Ok(connection) => {
+            // What is limited besides is the time of silence, which some packets now and then prolong.
+            match tokio::time::timeout(PATIENCE, incoming.into_future()).await {
+                Ok(Ok(connection)) => {
                     _ = session::run(connection, false, &shared, Some(permit)).await;
                 }
-                Err(why) => log::warn!("{} has dialed, and was refused: {}", shown(address), explained(&why)),
+                Ok(Err(why)) => log::warn!("{} has dialed, and was refused: {}", shown(address), explained(&why)),
+                Err(_) => log::warn!("{} has dialed, and has not shaken hands for {} s", shown(address), PATIENCE.as_secs()),
             }
         });
     }

@@ -6,6 +6,7 @@ pub mod built;
 #[cfg(feature = "zenoh")]
 pub mod chatter;
 pub mod grades;
+pub mod initials;
 pub mod machine;
 pub mod net;
 pub mod numbers;
