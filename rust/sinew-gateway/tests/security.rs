@@ -4,6 +4,7 @@ mod common;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use common::machine::Machine;
 use common::program::{Program, output};
@@ -12,6 +13,7 @@ use rcgen::{CertificateParams, Issuer, KeyPair};
 use sinew::{Node, NodeOptions, Qos};
 use sinew_gateway::config::Security;
 use sinew_gateway::security::Identity;
+use time::OffsetDateTime;
 
 /// A folder with certificates of two authorities, "own" and "other", and configurations.
 struct Folder {
@@ -37,6 +39,15 @@ impl Folder {
         let folder = self.path(authority);
         let done = output(&[&["certs"], what, &["--folder", folder.to_str().expect("a path is a text")]].concat());
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    /// To "used", what `name` shows, and what it wants to be shown.
+    fn copy(&self, name: &str, shows: &str, wants: &str) {
+        std::fs::create_dir_all(self.path("used")).expect("it can be made");
+        let (key, certificate) = (format!("{name}.key.pem"), format!("{name}.pem"));
+        for (from, file) in [(shows, key.as_str()), (shows, &certificate), (wants, "authority.pem")] {
+            std::fs::copy(self.path(from).join(file), self.path("used").join(file)).expect("it can be copied");
+        }
     }
 
     fn path(&self, file: &str) -> PathBuf {
@@ -155,19 +166,27 @@ fn a_gateway_without_security_says_so_loudly() {
 fn certificates_that_change_are_used_without_a_restart_and_broken_ones_are_not() {
     let folder = Folder::new();
     let base = folder.run("base", &security("base", "own", "own"), None);
-    for file in ["drone.key.pem", "drone.pem", "authority.pem"] {
-        std::fs::create_dir_all(folder.path("used")).expect("it can be made");
-        let from = if file == "authority.pem" { "own" } else { "other" };
-        std::fs::copy(folder.path(from).join(file), folder.path("used").join(file)).expect("it can be copied");
-    }
+    folder.copy("drone", "other", "own");
     let drone = folder.run("drone", &security("drone", "used", "used"), Some(base.address()));
     drone.says("not signed by the peer's authority");
     std::fs::write(folder.path("used/drone.pem"), "-----BEGIN CERTIFICATE-----\nhalf a file").expect("it can be written");
     drone.says("certificates have changed, and those before stay in use");
-    for file in ["drone.key.pem", "drone.pem"] {
-        std::fs::copy(folder.path("own").join(file), folder.path("used").join(file)).expect("it can be copied");
-    }
+    folder.copy("drone", "own", "own");
     drone.says("connected with 'base'");
+}
+
+#[test]
+fn a_certificate_that_is_not_valid_yet_is_used_when_it_is() {
+    let folder = Folder::new();
+    let drone = folder.run("drone", &security("drone", "own", "own"), None);
+    drone.says("listens at");
+    let begin = OffsetDateTime::now_utc() + Duration::from_secs(10);
+    let certificate = certificate_between(begin, begin + Duration::from_secs(3600), &folder, &folder.path("own/drone.key.pem"));
+    std::fs::write(folder.path("own/drone.pem"), certificate).expect("it can be written");
+    drone.says("certificates have changed, and those before stay in use");
+    drone.says("is valid from");
+    drone.says("certificates have changed: new connections use what is there now");
+    assert_eq!(drone.said().matches("those before stay in use").count(), 1, "{}", drone.said());
 }
 
 #[test]
@@ -213,18 +232,18 @@ fn files_that_cannot_be_used_are_named_with_what_is_wrong() {
     is_about(complaint(&certificate, &certificate, &authority), &certificate, "a private key");
     is_about(complaint(&key, &key, &authority), &key, "certificate");
     let old = folder.path("old.pem");
-    std::fs::write(&old, expired(&folder, &key)).expect("it can be written");
+    let (begin, end) = (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(2020, 2, 1));
+    std::fs::write(&old, certificate_between(begin, end, &folder, &key)).expect("it can be written");
     is_about(complaint(&key, &old, &authority), &old, "has expired at");
 }
 
-/// A certificate of the own authority, for this key, that was valid once.
-fn expired(folder: &Folder, key: &Path) -> String {
+/// A certificate of the own authority, for this key, that is valid in between.
+fn certificate_between(begin: OffsetDateTime, end: OffsetDateTime, folder: &Folder, key: &Path) -> String {
     let read = |path: &Path| std::fs::read_to_string(path).expect("it is there");
     let authority_key = KeyPair::from_pem(&read(&folder.path("own/authority.key.pem"))).expect("it is a key");
     let issuer = Issuer::from_ca_cert_pem(&read(&folder.path("own/authority.pem")), authority_key).expect("it is an authority");
     let mut params = CertificateParams::new(Vec::new()).expect("no names are fine");
-    params.not_before = rcgen::date_time_ymd(2020, 1, 1);
-    params.not_after = rcgen::date_time_ymd(2020, 2, 1);
+    (params.not_before, params.not_after) = (begin, end);
     params.signed_by(&KeyPair::from_pem(&read(key)).expect("it is a key"), &issuer).expect("it is signed").pem()
 }
 

@@ -23,14 +23,16 @@ pub struct Files {
 
 /// By which it is noticed that files have changed.
 #[derive(PartialEq, Eq)]
-pub struct Stamps(Vec<Option<(u64, i64, i64, u64)>>);
+pub struct Stamps(Vec<Option<[i64; 6]>>);
 
 impl Stamps {
     pub fn of(security: &Security) -> Stamps {
         let files = [&security.key_file, &security.cert_file, &security.ca_cert_file];
         let stamp = |path: &Path| {
             let found = std::fs::metadata(path).ok()?;
-            Some((found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
+            // When whose it is, and who may read it, was changed, too.
+            let changed = [found.ctime(), found.ctime_nsec()];
+            Some([found.ino() as i64, found.mtime(), found.mtime_nsec(), changed[0], changed[1], found.len() as i64])
         };
         Stamps(files.iter().map(|path| stamp(path.as_deref()?)).collect())
     }
@@ -90,19 +92,21 @@ fn shown(certificate: &Path, key: &Path) -> Result<CertifiedKey, Unusable> {
             certificate.display()
         )));
     }
-    let mode = std::fs::metadata(key).map_or(0, |found| found.permissions().mode());
-    if mode & 0o077 != 0 {
-        log::warn!("others can read {}, which is secret: chmod 600 {}", key.display(), key.display());
-    }
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|why| unreadable(key, "a private key", &why))?;
-    CertifiedKey::from_der(chain, secret, &provider()).map_err(|why| match why {
+    let shown = CertifiedKey::from_der(chain, secret, &provider()).map_err(|why| match why {
         rustls::Error::InconsistentKeys(_) => Unusable(format!(
             "{} is not the key to {}: both must be made by one `sinew-gateway certs issue`",
             key.display(),
             certificate.display()
         )),
         why => Unusable(format!("{} and {} cannot be used: {why}", certificate.display(), key.display())),
-    })
+    })?;
+    // Of what is used alone: what cannot be used is tried again and again.
+    let mode = std::fs::metadata(key).map_or(0, |found| found.permissions().mode());
+    if mode & 0o077 != 0 {
+        log::warn!("others can read {}, which is secret: chmod 600 {}", key.display(), key.display());
+    }
+    Ok(shown)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Unusable> {
@@ -136,9 +140,9 @@ fn check_validity(path: &Path, certificate: &[u8]) -> Result<(), Unusable> {
     if validity.is_valid() {
         return Ok(());
     }
-    let now = x509_parser::time::ASN1Time::now();
-    let why = if now < validity.not_before {
-        format!("is valid from {} on, and here it is {now}: is the clock right?", validity.not_before)
+    let why = if x509_parser::time::ASN1Time::now() < validity.not_before {
+        // Without what the clock says, so that this is the same text as long as it is so.
+        format!("is valid from {} on, and here it is not that late: is the clock right?", validity.not_before)
     } else {
         format!("has expired at {}: issue another one with `sinew-gateway certs`", validity.not_after)
     };

@@ -49,6 +49,8 @@ pub struct Identity {
     security: Security,
     files: Files,
     stamps: Stamps,
+    /// Why what was found when they had changed is not used.
+    unusable: Option<String>,
 }
 
 impl Identity {
@@ -63,7 +65,7 @@ impl Identity {
         } else if !security.require_auth {
             log::warn!("no certificate is demanded of peers (require_auth): whoever reaches this gateway can be its peer");
         }
-        Ok(Identity { security: security.clone(), files, stamps })
+        Ok(Identity { security: security.clone(), files, stamps, unusable: None })
     }
 
     /// Nobody proves anything.
@@ -135,22 +137,28 @@ impl Identity {
         config
     }
 
-    /// Until the files have changed, and were read again. Files that cannot be used change nothing, and the log says why. May be dropped at any time.
+    /// Until the files have changed, and were read again. Files that cannot be used change nothing, the log says why, and they are tried again: a certificate may be valid from some seconds on. May be dropped at any time.
     pub async fn changed(&mut self) {
         loop {
             tokio::time::sleep(LOOK).await;
             let stamps = Stamps::of(&self.security);
-            if stamps == self.stamps {
+            if stamps == self.stamps && self.unusable.is_none() {
                 continue;
             }
             self.stamps = stamps;
             match Files::read(&self.security) {
                 Ok(files) => {
                     self.files = files;
+                    self.unusable = None;
                     log::info!("certificates have changed: new connections use what is there now");
                     return;
                 }
-                Err(why) => log::error!("certificates have changed, and those before stay in use: {why}"),
+                Err(Unusable(why)) => {
+                    if self.unusable.as_ref() != Some(&why) {
+                        log::error!("certificates have changed, and those before stay in use: {why}");
+                    }
+                    self.unusable = Some(why);
+                }
             }
         }
     }
