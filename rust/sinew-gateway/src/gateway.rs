@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quinn::{Endpoint, TokioRuntime};
 use sinew::{GatewayPeer, Node, NodeOptions};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::catalogue::{self, Catalogue};
@@ -16,10 +17,10 @@ use crate::discovery::Discovery;
 use crate::exchange::{Ear, Exchange, Snapshot};
 use crate::link::{self, Budget};
 use crate::nodes::{Nodes, run_callbacks};
-use crate::peers::{Dialer, Known, Session, Shared, accept};
+use crate::peers::{Dialer, Known, Session, Shared, accept, expel};
 use crate::point::point;
 use crate::protocol::{GatewayId, Hello, VERSION};
-use crate::security::Identity;
+use crate::security::{Identity, Trusted};
 use crate::status::Teller;
 use crate::{name, packing, protocol::Closed};
 
@@ -30,6 +31,7 @@ pub struct Gateway {
     catalogue: Option<Catalogue>,
     endpoint: Endpoint,
     dialer: Arc<Dialer>,
+    trusted: watch::Sender<Trusted>,
     tasks: JoinSet<()>,
 }
 
@@ -84,14 +86,16 @@ impl Gateway {
             .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let dialer = Arc::new(Dialer { endpoint: endpoint.clone(), client: Mutex::new(identity.client()), shared: Arc::clone(&shared) });
         let catalogue = catalogue::provide(&node, Arc::clone(&shared), runtime);
+        let (trusted, trusts) = watch::channel(identity.trusted());
         let mut tasks = JoinSet::new();
         tasks.spawn(run_callbacks(node));
-        tasks.spawn(accept(endpoint.clone(), shared));
+        tasks.spawn(accept(endpoint.clone(), Arc::clone(&shared)));
+        tasks.spawn(expel(shared, trusts));
         for peer in settings.peers.clone() {
             let dialer = Arc::clone(&dialer);
             tasks.spawn(async move { dialer.dial(&peer).await });
         }
-        let gateway = Gateway { ear, exchange: Some(exchange), catalogue, endpoint, dialer, tasks };
+        let gateway = Gateway { ear, exchange: Some(exchange), catalogue, endpoint, dialer, trusted, tasks };
         Ok(gateway.discovering(settings, id))
     }
 
@@ -126,16 +130,17 @@ impl Gateway {
         self.ear.status()
     }
 
-    /// The rules and certificates that hold from now on. Connections that there are go on.
+    /// The rules and certificates that hold from now on. Connections that there are go on, unless their peers could not come now.
     pub fn change(&self, settings: &Settings, identity: &Identity) {
         self.ear.rules(settings.rules.clone());
         self.renew(identity);
     }
 
-    /// The certificates of connections that are made from now on.
+    /// The certificates that hold from now on. What peers have shown must do for these, too.
     pub fn renew(&self, identity: &Identity) {
         self.endpoint.set_server_config(Some(identity.server()));
         *self.dialer.client.lock().unwrap_or_else(PoisonError::into_inner) = identity.client();
+        self.trusted.send_replace(identity.trusted());
     }
 
     /// Tells peers that it leaves, and waits until they know, or for a second.

@@ -190,6 +190,65 @@ fn a_certificate_that_is_not_valid_yet_is_used_when_it_is() {
 }
 
 #[test]
+fn connections_with_peers_of_an_authority_that_was_replaced_end_and_others_go_on() {
+    let folder = Folder::new();
+    folder.copy("base", "own", "own");
+    let base = folder.run("base", &security("base", "used", "used"), None);
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
+    base.says("connected with 'drone'");
+    // The same authority, and another certificate of it, for which nobody has to come again.
+    folder.make(&["issue", "base", "--force"], "own");
+    folder.copy("base", "own", "own");
+    base.says("certificates have changed: new connections use");
+    folder.copy("base", "other", "other");
+    base.says("is ended: its certificate is not signed by our authority");
+    drone.says("the peer does not take what this gateway has shown it any more");
+    drone.says("no connection with");
+    assert_eq!(base.said().matches("connected with 'drone'").count(), 1, "{}", base.said());
+    folder.copy("base", "own", "own");
+    until("the drone is taken again", || base.said().matches("connected with 'drone'").count() == 2);
+}
+
+#[test]
+fn a_connection_that_was_dialed_ends_when_the_authority_of_who_was_dialed_is_replaced() {
+    let folder = Folder::new();
+    folder.copy("drone", "own", "own");
+    let base = folder.run("base", &security("base", "own", "own"), None);
+    let drone = folder.run("drone", &security("drone", "used", "used"), Some(base.address()));
+    drone.says("connected with 'base'");
+    folder.copy("drone", "own", "other");
+    drone.says("is ended: its certificate is not signed by our authority");
+    base.says("is over");
+}
+
+#[test]
+fn a_certificate_that_expires_ends_the_connection_that_was_made_with_it() {
+    const LIFE: Duration = Duration::from_secs(15);
+    let folder = Folder::new();
+    let base = folder.run("base", &security("base", "own", "own"), None);
+    base.says("listens at");
+    let end = OffsetDateTime::now_utc() + LIFE;
+    let certificate = certificate_between(end - Duration::from_secs(3600), end, &folder, &folder.path("own/drone.key.pem"));
+    std::fs::write(folder.path("own/drone.pem"), certificate).expect("it can be written");
+    let _drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
+    base.says("connected with 'drone'");
+    std::thread::sleep(LIFE);
+    base.says("is ended: its certificate has expired");
+}
+
+#[test]
+fn who_has_come_without_a_certificate_goes_when_they_are_demanded() {
+    let folder = Folder::new();
+    let base = folder.run("base", r#""ad-hoc""#, None);
+    let drone = folder.run("drone", r#""ad-hoc""#, Some(base.address()));
+    base.says("connected with 'drone'");
+    folder.config("base", &security("base", "own", "own"), None);
+    base.signal("HUP");
+    base.says("is ended: it has shown no certificate");
+    drone.says("is over");
+}
+
+#[test]
 fn a_hangup_reads_the_rules_again_and_a_mistake_in_them_changes_nothing() {
     let folder = Folder::new();
     let base = folder.run("base", r#""ad-hoc""#, None);

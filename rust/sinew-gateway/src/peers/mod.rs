@@ -1,6 +1,7 @@
 //! Who the gateway is connected with: dialing, being dialed, one connection for each peer, again when it is lost.
 
 mod dial;
+mod expel;
 mod handshake;
 mod known;
 mod session;
@@ -17,6 +18,7 @@ use crate::protocol::{Closed, Control, GatewayId, Had, Hello};
 use crate::security;
 
 pub use dial::{Dialer, PORT};
+pub use expel::expel;
 pub use known::Known;
 pub use session::Session;
 
@@ -112,6 +114,7 @@ pub fn explained(error: &ConnectionError) -> String {
                 3 => "there is another connection with this peer",
                 4 => "the peer is in the same domain",
                 5 => "the peer speaks another version of the protocol",
+                6 => "the peer does not take what this gateway has shown it any more: look at the certificates on both sides",
                 _ => "the peer has closed the connection",
             };
             if said.is_empty() { why.to_owned() } else { format!("{why}: {}", printable(&said)) }

@@ -40,6 +40,8 @@ pub enum Closed {
     SameDomain = 4,
     /// The versions do not fit.
     Version = 5,
+    /// What the peer has shown when the connection was made would not be taken now.
+    Untrusted = 6,
 }
 
 /// Why a stream is reset or stopped.

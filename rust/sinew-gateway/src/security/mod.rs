@@ -27,6 +27,7 @@ use crate::protocol::ALPN;
 use files::{Files, Stamps};
 
 pub use files::subject;
+pub use trust::Trusted;
 pub use why::explained;
 
 /// Between two looks at the files.
@@ -71,6 +72,11 @@ impl Identity {
     /// Nobody proves anything.
     pub fn is_ad_hoc(&self) -> bool {
         self.security.is_ad_hoc()
+    }
+
+    /// Who may be a peer from now on.
+    pub fn trusted(&self) -> Trusted {
+        Trusted(self.files.authority.clone())
     }
 
     /// For those who dial.

@@ -1,6 +1,7 @@
 //! Why a handshake failed, for people.
 
 use quinn::ConnectionError;
+use rustls::{CertificateError, Error};
 
 /// TLS alerts come as codes from here on (RFC 9001, section 4.8).
 const ALERTS: u64 = 0x100;
@@ -20,13 +21,28 @@ pub fn explained(error: &ConnectionError) -> Option<String> {
         (45, true) => expired_there(),
         (42, true) if expired => expired_there(),
         (45, false) => "the peer says that the certificate of this gateway has expired: is the clock of both right?".to_owned(),
-        (48, true) => "its certificate is not signed by our authority (ca_cert_file): issue it one with `sinew-gateway certs issue` where that authority's key is".to_owned(),
+        (48, true) => unsigned_there(),
         (48, false) => "the certificate of this gateway is not signed by the peer's authority: have it issued where that authority's key is, and look at ca_cert_file on both sides".to_owned(),
         (120, _) => "the other side is no gateway of sinew, or of a release that does not fit".to_owned(),
         (_, true) if !said.is_empty() => format!("its certificate is refused: {said}"),
         (_, true) => "its certificate is refused".to_owned(),
         (_, false) => "the peer refuses the certificate of this gateway; its log says why".to_owned(),
     })
+}
+
+/// The same of a certificate that was shown before.
+pub fn of(error: &Error) -> String {
+    use CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext, UnknownIssuer};
+    match error {
+        Error::InvalidCertificate(Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. }) => expired_there(),
+        Error::InvalidCertificate(UnknownIssuer) => unsigned_there(),
+        other => format!("its certificate is refused: {other}"),
+    }
+}
+
+fn unsigned_there() -> String {
+    "its certificate is not signed by our authority (ca_cert_file): issue it one with `sinew-gateway certs issue` where that authority's key is"
+        .to_owned()
 }
 
 fn expired_there() -> String {
