@@ -123,6 +123,23 @@ async fn a_peer_that_is_lost_is_told_as_not_connected_until_it_comes_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_is_lost_has_not_become_one_of_its_name_and_address_that_was_there_beside_it() {
+    let (base, relay, first) = through_a_relay().await;
+    let _second = Robot::dialing("drone", all(), &[&base]);
+    let gateway = base.gateway.as_ref().expect("it runs");
+    until("both are connected", || gateway.connections().len() == 2);
+    let images = publisher(&first.node("camera"), "image", &Qos::default());
+    let seen = subscriber(&base.node("viewer"), "image", &Qos::default());
+    connected(&images, &[&seen]);
+    // Whoever was lost before the second one came could have become that.
+    images.publish(&[&image(1, 10)]).expect("it is published");
+    next(&seen);
+    relay.cut(true);
+    until("the first is lost, and waited for", || gateway.status().iter().any(|peer| !peer.connected));
+    assert_eq!(seen.statistics().publishers, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_only_looks_makes_no_gateway_tell_of_itself_across() {
     let base = Robot::new("base", all());
     let drone = Robot::dialing("drone", all(), &[&base]);

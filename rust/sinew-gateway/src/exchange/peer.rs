@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use super::wishes::Wishes;
 use crate::channels::{Act, Asking, Ending, Ledger, LeftOff, Memory, Outlet, Provided, Received, State};
 use crate::domain::{Local, may_go_onward};
+use crate::link::SILENCE;
 use crate::nodes::Nodes;
 use crate::peers::Session;
 use crate::point::point;
@@ -41,6 +42,10 @@ pub struct Peer {
     who: Option<(String, IpAddr)>,
     tag: String,
     live: Option<Live>,
+    /// When there was a connection first.
+    met: Option<Instant>,
+    /// When that was lost which was the last one.
+    lost: Option<Instant>,
     /// Since there is no connection.
     until: Option<Instant>,
     received: HashMap<String, Arc<Received>>,
@@ -89,6 +94,8 @@ impl Peer {
             who: None,
             tag: String::new(),
             live: None,
+            met: None,
+            lost: None,
             until: None,
             received: HashMap::new(),
             reopened: HashMap::new(),
@@ -119,6 +126,7 @@ impl Peer {
         }
         self.name = session.shown();
         self.who = Some((session.hello.name.clone(), session.address().ip()));
+        self.met.get_or_insert_with(Instant::now);
         session.hello.tag.clone_into(&mut self.tag);
         self.until = None;
         let ledger = Ledger::new(&session.hello.tag);
@@ -142,14 +150,16 @@ impl Peer {
     pub fn down(&mut self, until: Instant) {
         self.close_outlets();
         self.live = None;
+        self.lost = Some(Instant::now());
         self.until = Some(until);
         self.wishes.end(until);
         self.provided.values_mut().for_each(Provided::wait);
     }
 
-    /// It lives, and is, as it seems, what this other one has become, which is not connected any more and does not come again.
+    /// It lives, and is, as it seems, what this other one has become, which is not connected any more and does not come again: it has come since, and was not there beside it.
     pub fn is_next_life_of(&self, other: &Peer) -> bool {
-        self.live.is_some() && other.live.is_none() && self.who.is_some() && self.who == other.who
+        let has_come_since = self.met.zip(other.lost).is_some_and(|(met, lost)| is_after(met, lost));
+        self.live.is_some() && other.live.is_none() && self.who.is_some() && self.who == other.who && has_come_since
     }
 
     /// It was waited for long enough.
@@ -457,6 +467,11 @@ impl Peer {
             self.forget_received(&name);
         }
     }
+}
+
+/// Whether who was met then may be what another one has become: that the connection with that was lost is noticed after a while.
+fn is_after(met: Instant, lost: Instant) -> bool {
+    met + SILENCE >= lost
 }
 
 /// How a topic goes that the peer wants, if it goes onward (G38).

@@ -34,7 +34,7 @@ pub use queue::{Keep, Outgoing};
 pub(crate) use room::LARGE;
 
 /// A peer of which nothing was heard for so long is gone. Two of these signs of life may be lost.
-const SILENCE: Duration = Duration::from_millis(7_500);
+pub(crate) const SILENCE: Duration = Duration::from_millis(7_500);
 /// Between two signs of life of a connection that has nothing else to say: about 600 bit/s for both.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 /// Messages that may arrive at a time.
