@@ -15,6 +15,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::config::Settings;
 use crate::discovery::Discovery;
 use crate::exchange::{Ear, Exchange, Snapshot};
+use crate::lines::Lines;
 use crate::link::{self, Budget};
 use crate::nodes::{Nodes, run_callbacks};
 use crate::peers::{Dialer, Known, Session, Shared, accept, expel};
@@ -75,6 +76,7 @@ impl Gateway {
             tell: Box::new(move |event| told.peer(event)),
             is_in_domain: Box::new(move |name| name != node_name && there.has_node(name)),
             catalogue: Box::new(move |tag| had.catalogue(tag)),
+            strangers: Lines::new(),
         });
         let endpoint = bound(settings.listen, identity)?;
         point("listening");

@@ -14,6 +14,7 @@
 //! | `nodes`, [`gateway`] | what the gateway is in its domain; a whole one |
 //! | [`bridge`] | a network of others in place of peers: the one who joins it with the domain |
 //! | [`status`], [`catalogue`] | telling the domain how it stands, and what peers have |
+//! | [`lines`] | what the log says of others |
 //! | [`point`] | places where tests kill it |
 //! | `zenoh` | a Zenoh network in place of peers |
 //! | [`ros2`] | what ROS 2 calls things, whatever carries it |
@@ -31,6 +32,7 @@ pub mod discovery;
 pub mod domain;
 pub mod exchange;
 pub mod gateway;
+pub mod lines;
 pub mod link;
 pub mod name;
 mod nodes;

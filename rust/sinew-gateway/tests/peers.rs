@@ -10,6 +10,7 @@ use common::PATIENCE;
 use common::stranger::{Stranger, hello, want};
 use quinn::Endpoint;
 use sinew_gateway::config::Security;
+use sinew_gateway::lines::Lines;
 use sinew_gateway::link::Budget;
 use sinew_gateway::peers::{Known, PeerEvent, Shared, accept};
 use sinew_gateway::protocol::{Control, Hello};
@@ -25,6 +26,7 @@ fn telling(tell: impl Fn(PeerEvent) + Send + Sync + 'static) -> (Arc<Shared>, En
         tell: Box::new(tell),
         is_in_domain: Box::new(|_| false),
         catalogue: Box::new(|_| Vec::new()),
+        strangers: Lines::new(),
     });
     let identity = Identity::load(&Security::default()).expect("an identity is made on the fly");
     let endpoint = Endpoint::server(identity.server(), "[::1]:0".parse().expect("it is an address")).expect("there is a port");

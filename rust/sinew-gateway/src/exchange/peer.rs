@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use super::wishes::Wishes;
 use crate::channels::{Act, Asking, Ending, Ledger, LeftOff, Memory, Outlet, Provided, Received, State};
 use crate::domain::{Local, may_go_onward};
+use crate::lines::Lines;
 use crate::link::SILENCE;
 use crate::nodes::Nodes;
 use crate::peers::Session;
@@ -60,6 +61,8 @@ pub struct Peer {
     provided: HashMap<String, Provided>,
     /// What others are to bring, by name.
     wishes: Wishes,
+    /// What the log says of what it says.
+    lines: Lines,
     memory: Arc<Memory>,
     // Last, as all that is open is theirs.
     nodes: Arc<Nodes>,
@@ -104,6 +107,7 @@ impl Peer {
             left_off: HashMap::new(),
             provided: HashMap::new(),
             wishes: Wishes::default(),
+            lines: Lines::new(),
             memory: Arc::default(),
         }
     }
@@ -242,7 +246,7 @@ impl Peer {
         if let Control::Refuse { channel, text, .. } = &control
             && live.ledger.is_waiting(*channel)
         {
-            log::warn!("{} refuses: {}", self.name, crate::peers::printable(text));
+            self.lines.warn(&format!("{} refuses: {text}", self.name));
         }
         // To ask is to look at all that the peer wants: not for each message that it may say.
         let is_about = match &control {
@@ -278,7 +282,7 @@ impl Peer {
                     if let Control::Refuse { reason, text, .. } = &control
                         && (*reason != Refusal::Room || !std::mem::replace(&mut live.is_told_of_room, true))
                     {
-                        log::warn!("{} was told: {text}", self.name);
+                        self.lines.warn(&format!("{} was told: {text}", self.name));
                     }
                     if let Control::Want(_) = &control {
                         point("want about to be said");
@@ -344,7 +348,7 @@ impl Peer {
             let acts = live.ledger.failed_out(channel, &why);
             for act in acts {
                 if let Act::Send(control) = act {
-                    log::warn!("{} was told: {why}", self.name);
+                    self.lines.warn(&format!("{} was told: {why}", self.name));
                     live.session.say(control);
                 }
             }

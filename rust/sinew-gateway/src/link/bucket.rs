@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Fills at a rate up to what may go at once. Whoever finds it not empty may take more than is in it, and all wait until that was made up for: so one thing that is larger than the bucket passes, and in the long run no more than the rate goes.
 #[derive(Debug)]
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     rate: f64,
     most: f64,
     level: f64,

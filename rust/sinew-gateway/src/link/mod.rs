@@ -25,6 +25,7 @@ use std::time::Duration;
 use quinn::{IdleTimeout, TransportConfig, VarInt};
 use socket2::{Domain, Protocol, Socket, Type};
 
+pub(crate) use bucket::Bucket;
 pub use budget::Budget;
 pub use lane::{Lane, LaneOptions, LaneStatistics};
 pub use outbox::Outbox;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use quinn::{ConnectionError, Endpoint, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::lines::Lines;
 use crate::link::Budget;
 use crate::protocol::{Closed, Control, GatewayId, Had, Hello};
 use crate::security;
@@ -61,6 +62,8 @@ pub struct Shared {
     pub is_in_domain: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// What our domain has that rules let out to peers of that tag.
     pub catalogue: Box<LetsOut>,
+    /// What the log says of those who are no peers.
+    pub strangers: Lines,
 }
 
 impl Shared {
@@ -92,8 +95,11 @@ pub async fn accept(endpoint: Endpoint, shared: Arc<Shared>) {
                 Ok(Ok(connection)) => {
                     _ = session::run(connection, false, &shared, Some(permit)).await;
                 }
-                Ok(Err(why)) => log::warn!("{} has dialed, and was refused: {}", shown(address), explained(&why)),
-                Err(_) => log::warn!("{} has dialed, and has not shaken hands for {} s", shown(address), PATIENCE.as_secs()),
+                Ok(Err(why)) => shared.strangers.warn(&format!("{} has dialed, and was refused: {}", shown(address), explained(&why))),
+                Err(_) => {
+                    let seconds = PATIENCE.as_secs();
+                    shared.strangers.warn(&format!("{} has dialed, and has not shaken hands for {seconds} s", shown(address)));
+                }
             }
         });
     }

@@ -121,7 +121,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         Ok(opened) => opened,
         Err(refused) => {
             if !is_dialed && refused.known.is_none() {
-                log::warn!("{address} has dialed, but {}", refused.why);
+                shared.strangers.warn(&format!("{address} has dialed, but {}", refused.why));
             }
             return refused;
         }

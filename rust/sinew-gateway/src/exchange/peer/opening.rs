@@ -115,7 +115,7 @@ impl Peer {
             Err(error) => {
                 let text = format!("'{}' cannot be opened in this domain: {error}", want.name);
                 if live.said.insert((want.kind, want.name.clone()), text.clone()).as_ref() != Some(&text) {
-                    log::warn!("of {}: {text}", self.name);
+                    self.lines.warn(&format!("of {}: {text}", self.name));
                 }
                 live.again.get_or_insert_with(|| Instant::now() + PAUSE);
                 let acts = live.ledger.failed_in(channel, &text);
