@@ -250,9 +250,8 @@ impl Exchange {
         let Some(network) = &mut self.network else { return };
         network.follow(self.domain.local());
         let mut due = due(self.domain.local(), &self.rules, network.tag());
-        // What bridges tell, each tells its own domain.
-        let (status, catalogue) = (GatewayStatus::TOPIC, GatewayCatalogue::service(&self.node.name()));
-        due.retain(|(_, name, _), _| name != status && *name != catalogue);
+        // How bridges stand, each tells its own domain.
+        due.retain(|(_, name, _), _| name != GatewayStatus::TOPIC);
         // First, so that the places of those that are opened anew are free.
         let (local, past, leaving, ear) = (self.domain.local(), &mut self.past, &mut self.leaving, &self.ear);
         let may_go = |(kind, name, _): &Key| self.rules.decide(*kind, name, network.tag()).symbol.lets_out();
