@@ -72,7 +72,7 @@ class Examples(Case):
     def test_build_by_find_package_alone_and_run(self):
         build = work / "by-cmake"
         must(["cmake", "-S", HERE / "project", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={ROOT / 'examples'}", f"-DPROGRAMS={HERE / 'programs'}"])
-        must(["cmake", "--build", build, "--parallel", "2"])
+        must(["cmake", "--build", build, "--parallel", "2", "--target", *EXAMPLES])
         self.assert_examples_run(build)
 
     def test_build_and_run_from_a_prefix_that_was_moved_and_find_their_manager_there(self):
