@@ -50,7 +50,7 @@ class Fault {
 using Scenario = std::function<void(Fault&)>;
 
 /// For each (operation, call, error, n) a scenario is run: it brings what the operation needs, has it run in Fault::during(), and then does the same again without a fault with what must have outlived it. What it made is gone when
-/// it returns. Then this process, and the others, have as many descriptors, shared mappings and threads as before.
+/// it returns. Then this process has as many descriptors, shared mappings and threads as before, and the others no more descriptors and mappings.
 void walk(const std::string& operation, const Scenario& scenario, const std::vector<const Child*>& others = {});
 /// The same with faults in another process, which obeys them.
 void walk_in(Child& process, const std::string& operation, const Scenario& scenario, const std::vector<const Child*>& others = {});
