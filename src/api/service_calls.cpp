@@ -1,6 +1,7 @@
 // What a client knows of its providers, and which call goes to which of them.
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "api/service_client_core.hpp"
 #include "base/call_back.hpp"
@@ -12,7 +13,7 @@ namespace sinew::detail {
 namespace {
 
 constexpr std::int64_t never = session::LoopTimer::never;
-constexpr std::int64_t retry_pause = 5'000'000, long_pause = 100'000'000;
+constexpr std::int64_t retry_pause = 5'000'000, long_pause = 100'000'000, longest_pause = 3'200'000'000;
 
 }  // namespace
 
@@ -67,6 +68,7 @@ void ServiceClientCore::Impl::look_again() {
     if (!is_ready || closed) return;
     if (!fail_if_detached_locked(outcomes)) {
       refresh_locked(outcomes);
+      memory_pause = std::min(2 * memory_pause, longest_pause);
       send_waiting_locked(outcomes);
     }
   }
@@ -79,6 +81,23 @@ void ServiceClientCore::Impl::look_again() {
 std::int64_t ServiceClientCore::Impl::look_at_time() {
   const std::int64_t now = os::now_ns();
   std::int64_t again = cancel_again() ? now + retry_pause : never;
+  // First: what is too late is not sent any more.
+  const auto next_late = [&]() -> std::uint64_t {
+    const std::lock_guard lock(mutex);
+    if (deadlines.empty()) return 0;
+    const auto [deadline, id] = *deadlines.begin();
+    if (deadline > now) {
+      again = std::min(again, deadline);
+      return 0;
+    }
+    deadlines.erase(deadlines.begin());
+    return id;
+  };
+  bool is_any_late = false;
+  for (std::uint64_t late = next_late(); late != 0; late = next_late()) {
+    end_early(late, ServiceError::Kind::timeout, false);
+    is_any_late = true;
+  }
   // sync: TO_LOOK (with look_in)
   if (is_to_look.exchange(false, std::memory_order_acq_rel)) {  // first: what changes from now on is told again
     try {
@@ -86,20 +105,11 @@ std::int64_t ServiceClientCore::Impl::look_at_time() {
     } catch (const std::exception& shortage) {
       base::log(base::LogLevel::error, shortage.what());
       is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
-      again = now + retry_pause;
+      again = std::min(again, now + retry_pause);
     }
   }
-  for (;;) {
-    std::uint64_t late = 0;
-    {
-      const std::lock_guard lock(mutex);
-      if (deadlines.empty()) return again;
-      if (deadlines.begin()->first > now) return std::min(again, deadlines.begin()->first);
-      late = deadlines.begin()->second;
-      deadlines.erase(deadlines.begin());
-    }
-    give_up(late, ServiceError::Kind::timeout);
-  }
+  if (is_any_late) send_waiting();
+  return again;
 }
 
 // --- providers ---------------------------------------------------------------------------------------------------------------------------
@@ -107,6 +117,12 @@ std::int64_t ServiceClientCore::Impl::look_at_time() {
 ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::find_locked(std::uint64_t endpoint) noexcept {
   const auto found = std::ranges::find(providers, endpoint, &Provider::endpoint);
   return found == providers.end() ? nullptr : &*found;
+}
+
+// True when there was a note that it, or we, have lost nobody knows what until now.
+bool ServiceClientCore::Impl::forget_lost(std::uint64_t endpoint) noexcept {
+  const std::lock_guard lock(noting);
+  return std::erase_if(rejected, [&](const Rejected& each) { return each.call == 0 && each.endpoint == endpoint; }) > 0;
 }
 
 // A provider is one that reads our requests and whose answers reach us. It has gone when neither is so, or, where it does not matter how many requests it has taken, when its answers do not.
@@ -131,18 +147,16 @@ void ServiceClientCore::Impl::refresh_locked(Outcomes& outcomes) {
     }
     left.clear();
   }
-  for (Provider& provider : providers) provider.reach = session::Reach::nobody;
+  for (Provider& provider : providers) provider.before = std::exchange(provider.reach, session::Reach::nobody);
   for (const session::Peer& reader : readers) {
     const bool answers =
         std::ranges::any_of(sources, [&](const auto& source) { return source.endpoint == reader.endpoint && source.is_served; });
     if (!answers) continue;
     Provider* provider = find_locked(reader.endpoint);
-    if (!provider) {
-      provider = &providers.emplace_back(Provider{.endpoint = reader.endpoint});
-      // What was lost before concerns none of the calls that it will have.
-      const std::lock_guard lock(noting);
-      std::erase_if(rejected, [&](const Rejected& each) { return each.call == 0 && each.endpoint == reader.endpoint; });
-    }
+    if (!provider) provider = &providers.emplace_back(Provider{.endpoint = reader.endpoint});
+    // What was lost before it was connected, or connected anew, concerns none of the calls that it will have.
+    const bool is_new = provider->before == session::Reach::nobody && provider->reach == session::Reach::nobody;
+    if (is_new && forget_lost(reader.endpoint)) lose_locked(*provider, 0, outcomes);
     if (provider->reach == session::Reach::nobody) provider->reach = reader.reach;
   }
   settled = true;
@@ -248,6 +262,7 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
   }
   switch (result) {
     case PublishResult::published:
+      memory_pause = 0;
       call.provider = provider.endpoint;
       call.sequence = sequence;
       call.awaited.splice(call.awaited.end(), waiting, call.place);
@@ -263,7 +278,9 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
     case PublishResult::no_memory:
       // Answers to others make room.
       if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) {
-        look_in(long_pause);  // one that is answered may give its own room back only then
+        // One that is answered may give its own room back only then. To try is to copy a part of it, in vain.
+        memory_pause = std::max(memory_pause, long_pause);
+        look_in(memory_pause);
         return Sent::not_now;
       }
       if (call.request.in_window == 0 && put_loan_first_locked()) return Sent::elsewhere;
@@ -387,6 +404,12 @@ std::string_view ServiceClientCore::Impl::why_late_locked(const Call& call) cons
 }
 
 bool ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent) noexcept {
+  if (!end_early(id, kind, only_unsent)) return false;
+  send_waiting();
+  return true;
+}
+
+bool ServiceClientCore::Impl::end_early(std::uint64_t id, ServiceError::Kind kind, bool only_unsent) noexcept {
   Outcomes outcomes;
   std::uint64_t provider = 0;
   std::shared_ptr<session::Subscription> subscription;
@@ -403,7 +426,7 @@ bool ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind,
       fail_locked(id, call, kind, {" was not answered: the call was cancelled"}, outcomes);
     }
     if (provider == 0) calls.erase(found);
-    send_waiting_locked(outcomes);  // what stood behind it, or lacked its memory
+    memory_pause = 0;
     subscription = ends.subscription;
   }
   if (provider != 0 && subscription && !subscription->cancel_call(provider, id)) {
@@ -413,6 +436,15 @@ bool ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind,
   }
   tell(std::move(outcomes));
   return true;
+}
+
+void ServiceClientCore::Impl::send_waiting() noexcept {
+  Outcomes outcomes;
+  {
+    const std::lock_guard lock(mutex);
+    send_waiting_locked(outcomes);
+  }
+  tell(std::move(outcomes));
 }
 
 // False when all that were cancelled are known to be.

@@ -104,6 +104,7 @@ bool ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
       end_locked(std::move(ended), outcomes);
     }
     calls.erase(call);
+    memory_pause = 0;  // it has made room
     send_waiting_locked(outcomes);
     is_due = !due.empty();
   }

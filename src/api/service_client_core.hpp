@@ -57,7 +57,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   using Calls = std::unordered_map<std::uint64_t, Call>;
   struct Provider {
     std::uint64_t endpoint = 0;
-    session::Reach reach = session::Reach::nobody;  // nobody: it is not sent anything any more
+    session::Reach reach = session::Reach::nobody;   // nobody: it is not sent anything any more
+    session::Reach before = session::Reach::nobody;  // while it is looked at anew
     std::uint32_t in_flight = 0;
     std::uint64_t taken = ~std::uint64_t{0};  // of what it was sent, when it was gone
   };
@@ -75,6 +76,9 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void close();
   /// False when it has ended before, or, where `only_unsent`, a provider has it: then nothing happens.
   bool give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent = false) noexcept;
+  /// The same, and sends nothing: send_waiting() is to follow, for what stood behind it, or lacked its memory.
+  bool end_early(std::uint64_t id, ServiceError::Kind kind, bool only_unsent) noexcept;
+  void send_waiting() noexcept;
   bool cancel_again();
   /// Receives what is there, or waits for more. REQUIRES: `leading` was set for this thread, which does not have the mutex.
   void lead(std::int64_t until, const std::atomic<bool>* done);
@@ -101,6 +105,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   Sent send_locked(std::uint64_t id, Call& call, Provider& provider, Outcomes& outcomes) noexcept;
   Provider* next_provider_locked() noexcept;
   Provider* find_locked(std::uint64_t endpoint) noexcept;
+  bool forget_lost(std::uint64_t endpoint) noexcept;
   Outcomes take_locked(std::uint64_t id, Call& call) noexcept;
   /// To be held by whoever makes the call, without the mutex: should that fail, the request goes with it, which may have a destructor of the user's. A loan has none, and takes room as long as it is held.
   static std::shared_ptr<const void> kept_of(const SharedMessage& request) noexcept {
@@ -148,7 +153,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   std::set<std::pair<std::int64_t, std::uint64_t>> deadlines;
   std::vector<Provider> providers;
   std::size_t turn = 0;
-  bool settled = true;  // no provider is gone whose calls have yet to go elsewhere
+  std::int64_t memory_pause = 0;  // until the request is tried again that there is no memory for; 0: there is none
+  bool settled = true;            // no provider is gone whose calls have yet to go elsewhere
   bool is_ready = false, closed = false;
   bool any_owes_cancel = false;
   bool leading = false;       // somebody receives

@@ -1,10 +1,12 @@
 // Providers and clients of a service vanish, or stop, at any point: every call ends once, and nobody else notices.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <future>
 #include <map>
 
 #include "base/point.hpp"
+#include "os/fault.hpp"
 #include "tests/system/moved_folder.hpp"
 #include "tests/system/service.hpp"
 
@@ -80,6 +82,33 @@ TEST_F(ServiceDeath, ACallThatIsBeingExecutedByWhoDiesGoesToAnother) {
   second.order("go on");
   EXPECT_EQ(call.get().provider, "second");
   second.end();
+}
+
+TEST_F(ServiceDeath, ACallIsNotLostWithTheLateAnswerOfOneThatWasGivenUpBefore) {
+  Child provider = worker("provider", "parallel=2");
+  await_providers(*client, 1);
+  // Whoever waits for a call receives: between them nobody does.
+  const auto is_answered = [&](std::uint64_t number, std::uint64_t size) {
+    return is_right(*client->call_and_wait(addition(number, 1, size), std::chrono::minutes(1)), number, 1, size);
+  };
+  EXPECT_TRUE(is_answered(9, 0));
+  // From now on messages of this connection are not read in place.
+  os::fault::arm(os::fault::Call::mmap, 1, ENOMEM);
+  EXPECT_TRUE(is_answered(8, 1'000'000));
+  try {
+    client->call_and_wait({.number = 1, .size = 8'000'000, .what = "say", .terms = {}}, std::chrono::milliseconds(10));
+    ADD_FAILURE() << "it is answered";
+  } catch (const ServiceError& late) {
+    EXPECT_EQ(late.kind(), ServiceError::Kind::timeout);
+  }
+  provider.expect("1 of client");
+  os::fault::arm(os::fault::Call::mmap, 1, ENOMEM);  // that of the late answer, which ends the connection
+  provider.order("go on");
+  await_providers(*client, 0);
+  os::fault::disarm();
+  await_providers(*client, 1);
+  EXPECT_TRUE(is_answered(2, 0));
+  provider.end();
 }
 
 TEST_F(ServiceDeath, AProviderThatIsDestroyedAnswersWhatItExecutesAndLeavesTheRestToOthers) {

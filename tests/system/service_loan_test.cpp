@@ -1,5 +1,7 @@
 // Requests that are built in shared memory: read where they lie, whatever becomes of client and provider, and their memory used again.
+#include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -264,6 +266,33 @@ TEST_F(ServiceLoans, ARequestThatWaitsForRoomAndIsCancelledKeepsNoneWaitingBehin
   EXPECT_TRUE(is_right(behind.get(), 3));
   provider.order("go on");
   executed.get();
+  provider.end();
+}
+
+TEST_F(ServiceLoans, WhatIsTooLateItselfIsNotSentWhenWhatItWaitedBehindIsGivenUp) {
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 2 << 20});
+  Child provider = worker("provider", "parallel=2");
+  await_providers(*small, 1);
+  auto executed = small->call(Work::Request{.number = 1, .what = "say", .terms = {}});
+  EXPECT_EQ(provider.line(), "1 of client");
+  WorkLoan loan = loaned_addition(*small, 2, 1'000'000);
+  const auto soon = std::chrono::seconds(1);
+  // Both are late when this process goes on.
+  const std::string go_on = "kill -CONT " + std::to_string(::getpid());
+  FILE* const clock = ::popen(("sleep 3; " + go_on + "; sleep 1; " + go_on).c_str(), "r");
+  ASSERT_NE(clock, nullptr);
+  auto large = small->call(std::move(loan), soon);
+  auto behind = small->call(Work::Request{.number = 3, .what = "say", .terms = {}}, soon);
+  ::raise(SIGSTOP);
+  EXPECT_EQ(kind_of_error(std::move(large)), ServiceError::Kind::timeout);
+  EXPECT_EQ(kind_of_error(std::move(behind)), ServiceError::Kind::timeout);
+  auto next = small->call(Work::Request{.number = 4, .what = "say", .terms = {}});
+  EXPECT_EQ(provider.line(), "4 of client");
+  provider.order("go on");
+  provider.order("go on");
+  executed.get();
+  next.get();
+  ::pclose(clock);
   provider.end();
 }
 
