@@ -75,28 +75,34 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
   static constexpr std::int64_t time_to_hear = 100'000'000;
 
   static bool wait_for_provider(sinew::Node& node, const std::string& service, std::chrono::nanoseconds timeout) {
-    const os::Fd found = os::create_eventfd(), told = os::create_eventfd();
+    const os::Fd found = os::create_eventfd(), told = os::create_eventfd(), more = os::create_eventfd();
     const auto deadline = detail::deadline_of(timeout.count());
-    const std::int64_t heard_by = os::later(os::now_ns(), time_to_hear);
     DomainState state;
     const auto watch = node.watch_domain(
         [&](const DomainUpdate& update) {
           apply(update, state);
           if (is_provided(state, service)) os::ring(found.get());
-          if (update.complete) os::ring(told.get());
+          os::ring(update.complete ? told.get() : more.get());
         },
         {.execution_thread = watching});
-    enum : std::uint64_t { is_found, is_over, is_told };
+    enum : std::uint64_t { is_found, is_over, is_told, is_more };
     os::Poller poller;
     poller.add(found, is_found);
     poller.add(detail::Borrowed(detail::over()).get(), is_over);
     poller.add(told, is_told);
-    std::array<os::Poller::Event, 3> events;
+    poller.add(more, is_more);
+    std::array<os::Poller::Event, 4> events;
     const auto first = [&](std::size_t count) { return std::ranges::min(std::span(events).first(count), {}, &os::Poller::Event::key).key; };
-    std::size_t count = poller.wait(events, deadline ? std::optional(std::max(*deadline, heard_by)) : std::nullopt);
-    if (count == 0) return false;
-    if (first(count) != is_told) return first(count) == is_found;
+    std::size_t count = 0;
+    for (;; os::await_doorbell(more.get())) {
+      const std::int64_t heard_by = os::later(os::now_ns(), time_to_hear);
+      count = poller.wait(events, deadline ? std::optional(std::max(*deadline, heard_by)) : std::nullopt);
+      if (count == 0) return false;
+      if (first(count) == is_told) break;
+      if (first(count) != is_more) return first(count) == is_found;
+    }
     poller.remove(told);
+    poller.remove(more);
     count = poller.wait(events, deadline);
     return count > 0 && first(count) == is_found;
   }
