@@ -1,7 +1,6 @@
 #include "os/socket.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -350,13 +349,9 @@ void close_connection(Fd socket) noexcept {
   close_aside(socket.release());
 }
 
-// What is unread may be for another process, so it is not looked at. It comes to that rarely: who was sent an end has it before its peer says something.
+// What is unread may be for another process, so it is not looked at; and a peer may send something at any moment.
 void leave_connection(Fd socket) noexcept {
-  if (!socket) return;
-  pollfd unread{socket.get(), POLLIN, 0};
-  const bool has_none = call(fault::Call::poll, [&] { return ::poll(&unread, 1, 0); }) == 0;
-  const int fd = socket.release();
-  has_none ? close_once(fd) : close_aside(fd);
+  if (socket) close_aside(socket.release());
 }
 
 }  // namespace sinew::os
