@@ -152,3 +152,23 @@ async fn what_was_published_while_only_one_of_several_could_not_be_reached_comes
         assert_eq!(next(heard).to_vec(), text("3"), "something came twice");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_more_and_more_publishers_keep_is_published_by_few() {
+    let (count, router) = (12, Router::new());
+    let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
+    let viewer = base.node("viewer");
+    let nodes: Vec<_> = (0..count).map(|number| drone.node(&format!("node_{number}"))).collect();
+    let heard = listener(&viewer, &latched(50));
+    let mut said = Vec::new();
+    for (number, node) in nodes.iter().enumerate() {
+        let publisher = chatter(node, &latched(1));
+        until("it is read", || publisher.statistics().subscribers == 1);
+        a_while();
+        publisher.publish(&[&text(&number.to_string())]).expect("it is published");
+        assert_eq!(next(&heard).to_vec(), text(&number.to_string()));
+        said.push(publisher);
+    }
+    // Which keep 1, 2, 4, 8 and 16.
+    assert!(heard.statistics().publishers <= 5, "{} publish it", heard.statistics().publishers);
+}

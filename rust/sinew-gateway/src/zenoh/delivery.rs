@@ -110,6 +110,11 @@ impl Ghost {
         is_deeper && self.differs_in_depth_alone(offer)
     }
 
+    /// How many the next one keeps, which is to keep more. Where one is left from before already, more than is asked for, so that few of them are there at a time, however often somebody says one more.
+    fn next_depth(&self, offer: &Offer) -> u32 {
+        if offer.depth > 0 && self.before().is_some() { offer.depth.next_power_of_two().min(DEEPEST) } else { offer.depth }
+    }
+
     fn publish(&self, payload: &ZBytes) -> sinew::Result<()> {
         *self.heard() = Instant::now();
         self.publisher.publish(&payload.slices().collect::<Vec<_>>())?;
@@ -256,7 +261,8 @@ impl Delivery {
         });
         let payload = shifted.as_ref().unwrap_or(payload);
         // Of what a stranger sends nothing is known, so it is offered as it is wanted.
-        let offer = message.map_or(wanted, |message| message.offer);
+        let mut offer = message.map_or(wanted, |message| message.offer);
+        offer.depth = offer.depth.min(DEEPEST);
         let mut published = tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source));
         while published.as_ref().is_err_and(|why| self.is_held_back(&offer, why, payload.len())) {
             tokio::time::sleep(AGAIN).await;
@@ -290,10 +296,11 @@ impl Delivery {
                     // First, so that its place is free.
                     self.ledger.ghosts().remove(&grade);
                 }
-                let publisher = connected_ghost(&self.place.node, &self.name, &self.due.signature, offer)?;
+                let offer = Offer { depth: before.as_ref().map_or(offer.depth, |before| before.next_depth(offer)), ..offer.clone() };
+                let publisher = connected_ghost(&self.place.node, &self.name, &self.due.signature, &offer)?;
                 let (opened, depth) = (Instant::now(), if offer.depth == 0 { DEEPEST } else { offer.depth });
                 let before = Mutex::new(before.map(|before| (before, depth)));
-                let ghost = Arc::new(Ghost { publisher, offer: offer.clone(), opened, heard: Mutex::new(opened), before });
+                let ghost = Arc::new(Ghost { publisher, offer, opened, heard: Mutex::new(opened), before });
                 self.ledger.ghosts().insert(grade, Arc::clone(&ghost));
                 ghost
             }

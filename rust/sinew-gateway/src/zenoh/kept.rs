@@ -103,15 +103,15 @@ fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, quer
         let reply = query.reply(key, payload).encoding(Encoding::APPLICATION_CDR).attachment(attachment).timestamp(timestamp);
         reply.wait().map_err(|why| said(&why))
     };
-    let (mut publishers, mut count) = (HashSet::new(), 0);
+    let (mut nodes, mut count) = (HashSet::new(), 0);
     // Told at the end, so that what was published before these, and is on its way to those who subscribe, comes first there.
     let (mut kept, mut bytes) = (Vec::new(), 0);
     let mut until = Instant::now() + QUIET;
     while let Some(left) = until.checked_duration_since(Instant::now()).filter(|_| count < MOST) {
         let Some(frame) = subscriber.take(left).map_err(|why| why.to_string())? else { break };
         let info = frame.info();
-        let is_first = publishers.insert(info.publisher.clone());
         let Some(message) = outgoing(frame, &info, due.offer.lifespan, Packing::None, taken) else { continue };
+        let is_first = nodes.insert(info.publisher.clone());
         // What is published meanwhile those get who subscribe. But of a fast publisher what was kept may have been replaced by then, and who only asks is to get something.
         if message.published >= begin && !is_first {
             continue;
