@@ -129,9 +129,15 @@ impl Followed {
             }
             stays
         });
-        for uri in wanted {
-            let task = || self.place.runtime.spawn(publisher::follow(Arc::clone(self), uri.clone())).abort_handle();
-            links.all.entry(uri.clone()).or_insert_with(|| Link { task: task(), standing: Standing::Absent, is_known: true });
+        let new: Vec<Uri> = wanted.into_iter().filter(|uri| !links.all.contains_key(uri)).collect();
+        for uri in in_the_way(&links.all, new.len()) {
+            if let Some(link) = links.all.remove(&uri) {
+                link.task.abort();
+            }
+        }
+        for uri in new {
+            let task = self.place.runtime.spawn(publisher::follow(Arc::clone(self), uri.clone())).abort_handle();
+            links.all.insert(uri, Link { task, standing: Standing::Absent, is_known: true });
         }
     }
 
@@ -189,5 +195,29 @@ impl Followed {
             return if is_read { State::OpenBut(why) } else { State::Refused(why) };
         }
         refused.map_or(State::Open, State::OpenBut)
+    }
+}
+
+/// Who goes so that there is room for so many new ones: whoever reaches this bridge may tell it of others, again and again. Those who are known stay.
+fn in_the_way(links: &BTreeMap<Uri, Link>, new: usize) -> Vec<Uri> {
+    let too_many = (links.len() + new).saturating_sub(MOST);
+    links.iter().filter(|(_, link)| !link.is_known).map(|(uri, _)| uri.clone()).take(too_many).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_known_goes_when_there_are_too_many() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("there is room for a runtime");
+        let link =
+            |is_known| Link { task: runtime.spawn(std::future::pending::<()>()).abort_handle(), standing: Standing::Absent, is_known };
+        let uri = |port: usize| -> Uri { format!("http://robot:{port}/").parse().expect("it is one") };
+        let links: BTreeMap<Uri, Link> = (1..=900).map(|port| (uri(port), link(port > 500))).collect();
+        assert!(in_the_way(&links, 100).is_empty());
+        let gone = in_the_way(&links, 600);
+        assert_eq!(gone.len(), 500);
+        assert!(gone.iter().all(|uri| !links[uri].is_known));
     }
 }
