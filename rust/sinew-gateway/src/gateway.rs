@@ -77,6 +77,7 @@ impl Gateway {
             is_in_domain: Box::new(move |name| name != node_name && there.has_node(name)),
             catalogue: Box::new(move |tag| had.catalogue(tag)),
             strangers: Lines::new(),
+            dialed: Lines::new(),
         });
         let endpoint = bound(settings.listen, identity)?;
         point("listening");

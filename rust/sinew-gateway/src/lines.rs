@@ -3,6 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use log::Level;
+
 use crate::link::Bucket;
 use crate::peers::printable;
 
@@ -12,7 +14,7 @@ const RATE: f64 = 1.0;
 /// Bytes of a line.
 const LONGEST: usize = 1024;
 
-/// The lines about somebody, or about all those whom nobody knows.
+/// The lines of one kind.
 pub struct Lines(Mutex<State>);
 
 struct State {
@@ -28,23 +30,40 @@ impl Lines {
 
     /// A warning, or else one that is counted, of which the next one tells.
     pub fn warn(&self, line: &str) {
-        match self.take(Instant::now()) {
-            Some(0) => log::warn!("{}", cut(line)),
-            Some(more) => log::warn!("{} (and {more} more lines, which were left out)", cut(line)),
-            None => {}
-        }
+        self.say(Level::Warn, line);
     }
 
-    /// How many were left out before this one, which is None if it is left out, too.
-    fn take(&self, now: Instant) -> Option<u64> {
+    /// Likewise of what is no trouble.
+    pub fn info(&self, line: &str) {
+        self.say(Level::Info, line);
+    }
+
+    fn say(&self, level: Level, line: &str) {
+        let Some(Told { left_out, is_last }) = self.take(Instant::now()) else { return };
+        let before = if left_out > 0 { format!(" (and {left_out} more lines, which were left out)") } else { String::new() };
+        let after = if is_last { " (what comes within the next second is left out)" } else { "" };
+        log::log!(level, "{}{before}{after}", cut(line));
+    }
+
+    /// None if this one is left out.
+    fn take(&self, now: Instant) -> Option<Told> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.bucket.when(now) > now {
             state.left_out += 1;
             return None;
         }
         state.bucket.take(now, 1.0);
-        Some(std::mem::take(&mut state.left_out))
+        Some(Told { left_out: std::mem::take(&mut state.left_out), is_last: state.bucket.when(now) > now })
     }
+}
+
+/// What is said with a line.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    /// So many were left out before it.
+    left_out: u64,
+    /// For a while.
+    is_last: bool,
 }
 
 impl Default for Lines {
@@ -69,15 +88,17 @@ mod tests {
     #[test]
     fn some_lines_are_said_at_once_and_then_one_in_a_second_which_tells_of_the_others() {
         let (lines, begin) = (Lines::new(), Instant::now());
-        let said = |at: f64| lines.take(begin + Duration::from_secs_f64(at));
-        for _ in 0..10 {
-            assert_eq!(said(0.5), Some(0));
+        let said = |at: f64| lines.take(begin + Duration::from_secs_f64(at)).map(|told| (told.left_out, told.is_last));
+        for left in (0..10).rev() {
+            assert_eq!(said(0.5), Some((0, left == 0)));
         }
         for _ in 0..1000 {
             assert_eq!(said(0.5), None);
         }
-        assert_eq!([said(1.5), said(1.5), said(2.5)], [Some(1000), None, Some(1)]);
-        assert_eq!([0; 10].map(|_| said(100.0)), [Some(0); 10]);
+        assert_eq!([said(1.5), said(1.5), said(2.5)], [Some((1000, true)), None, Some((1, true))]);
+        for left in (0..10).rev() {
+            assert_eq!(said(100.0), Some((0, left == 0)));
+        }
         assert_eq!(said(100.0), None);
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::machine::Machine;
 use common::program::Program;
-use common::stranger::{Stranger, want};
+use common::stranger::{Stranger, hello, want};
 use common::{PATIENCE, Robot, all, connected, node, publisher, subscriber};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Endpoint};
@@ -17,7 +17,7 @@ use rustls::RootCertStore;
 use rustls::crypto::ring;
 use rustls::version::TLS13;
 use sinew::Qos;
-use sinew_gateway::protocol::{Control, Kind, Offer, Want};
+use sinew_gateway::protocol::{Control, Hello, Kind, Offer, Want};
 
 /// As many as a peer may want.
 const WANTS: u32 = 4096;
@@ -63,6 +63,25 @@ async fn the_log_says_little_of_strangers_however_often_they_dial() {
     // When something may be said again.
     tokio::time::sleep(Duration::from_secs(2)).await;
     dial().await.expect_err("it is no gateway");
+    says_little(&base);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_says_little_of_a_peer_however_often_it_comes_and_goes() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let base = base_in(folder.path(), folder.path().join("domain").to_str().expect("a path is a text"));
+    let come_and_go = async |number: u8| {
+        let mut stranger = Stranger::dialing(base.address()).await.expect("it is accepted");
+        let Control::Hello(hello) = hello() else { unreachable!("it is one") };
+        stranger.introduce_as(Hello { id: [number; 16], ..hello }).await;
+        assert_eq!(stranger.hear().await, Control::Forgotten, "now it is one of the peers");
+        stranger.connection.close(0u32.into(), b"enough");
+    };
+    for number in 1..=100 {
+        come_and_go(number).await;
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    come_and_go(101).await;
     says_little(&base);
 }
 

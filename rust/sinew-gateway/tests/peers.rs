@@ -27,6 +27,7 @@ fn telling(tell: impl Fn(PeerEvent) + Send + Sync + 'static) -> (Arc<Shared>, En
         is_in_domain: Box::new(|_| false),
         catalogue: Box::new(|_| Vec::new()),
         strangers: Lines::new(),
+        dialed: Lines::new(),
     });
     let identity = Identity::load(&Security::default()).expect("an identity is made on the fly");
     let endpoint = Endpoint::server(identity.server(), "[::1]:0".parse().expect("it is an address")).expect("there is a port");

@@ -15,6 +15,7 @@ use sinew::{DomainWatch, GatewayPeer, GatewayStatus};
 use tokio::runtime::Handle;
 
 use crate::domain::{Followed, Local, Looking};
+use crate::lines::Lines;
 use crate::nodes::Nodes;
 use crate::peers::{PeerEvent, Session};
 use crate::protocol::{GatewayId, Had};
@@ -119,7 +120,8 @@ impl Exchange {
         let (told, looking) = (ear.clone(), Looking::Gateway(nodes.own_name().to_owned()));
         let (domain, watch) = Followed::start(nodes.own(), looking, move || _ = told.0.send(Event::Domain))?;
         let nodes = Arc::new(nodes);
-        let mut follower = Follower { nodes, runtime: runtime.clone(), rules, domain, snapshot, peers: HashMap::new(), teller };
+        let (peers, lines, comings) = (HashMap::new(), Arc::new(Lines::new()), Lines::new());
+        let mut follower = Follower { nodes, runtime: runtime.clone(), rules, domain, snapshot, peers, teller, lines, comings };
         let thread = std::thread::spawn(move || follower.run(&heard.0));
         Ok(Exchange { ear, thread: Some(thread), _watch: watch })
     }
@@ -145,6 +147,10 @@ struct Follower {
     snapshot: Arc<Snapshot>,
     peers: HashMap<GatewayId, Peer>,
     teller: Teller,
+    /// What the log says of what peers say.
+    lines: Arc<Lines>,
+    /// And that they come and go.
+    comings: Lines,
     // Last, as all that is open is theirs.
     nodes: Arc<Nodes>,
 }
@@ -205,7 +211,7 @@ impl Follower {
             }
             PeerEvent::Down { number, why, has_left } => {
                 if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
-                    log::warn!("the connection with {} is over: {why}", peer.shown());
+                    self.comings.warn(&format!("the connection with {} is over: {why}", peer.shown()));
                     peer.down(Instant::now() + if has_left { Duration::ZERO } else { KEPT });
                 }
                 self.drop_past_lives();
@@ -228,8 +234,11 @@ impl Follower {
 
     fn up(&mut self, session: Arc<Session>) {
         let who = if session.is_dialed { "dialed" } else { "has dialed" };
-        log::info!("connected with {} ({who}, tag '{}')", session.shown(), crate::peers::printable(&session.hello.tag));
-        let peer = self.peers.entry(session.hello.id).or_insert_with(|| Peer::new(Arc::clone(&self.nodes), self.runtime.clone()));
+        self.comings.info(&format!("connected with {} ({who}, tag '{}')", session.shown(), crate::peers::printable(&session.hello.tag)));
+        let peer = self
+            .peers
+            .entry(session.hello.id)
+            .or_insert_with(|| Peer::new(Arc::clone(&self.nodes), self.runtime.clone(), Arc::clone(&self.lines)));
         peer.up(session);
         peer.follow(self.domain.local(), &self.rules);
     }

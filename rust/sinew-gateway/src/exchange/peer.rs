@@ -61,8 +61,8 @@ pub struct Peer {
     provided: HashMap<String, Provided>,
     /// What others are to bring, by name.
     wishes: Wishes,
-    /// What the log says of what it says.
-    lines: Lines,
+    /// What the log says of what peers say.
+    lines: Arc<Lines>,
     memory: Arc<Memory>,
     // Last, as all that is open is theirs.
     nodes: Arc<Nodes>,
@@ -89,7 +89,7 @@ struct Live {
 
 impl Peer {
     /// Not connected yet.
-    pub fn new(nodes: Arc<Nodes>, runtime: Handle) -> Peer {
+    pub fn new(nodes: Arc<Nodes>, runtime: Handle, lines: Arc<Lines>) -> Peer {
         Peer {
             nodes,
             runtime,
@@ -107,7 +107,7 @@ impl Peer {
             left_off: HashMap::new(),
             provided: HashMap::new(),
             wishes: Wishes::default(),
-            lines: Lines::new(),
+            lines,
             memory: Arc::default(),
         }
     }

@@ -58,12 +58,12 @@ impl Dialer {
             let addresses: Vec<SocketAddr> = match tokio::net::lookup_host((host, port)).await {
                 Ok(addresses) => addresses.collect(),
                 Err(why) => {
-                    trouble.pause(&format!("its name has no address: {why}"), false).await;
+                    trouble.pause(&format!("its name has no address: {why}"), false, &self.shared).await;
                     continue;
                 }
             };
             if addresses.is_empty() {
-                trouble.pause("its name has no address", false).await;
+                trouble.pause("its name has no address", false, &self.shared).await;
             }
             for address in addresses {
                 let refused = self.once(self.fitting(address)).await;
@@ -129,14 +129,14 @@ impl Trouble {
                 self.said.clear();
                 tokio::time::sleep(self.pause).await;
             }
-            None => self.pause(&refused.why, refused.is_final).await,
+            None => self.pause(&refused.why, refused.is_final, shared).await,
         }
     }
 
     /// Says what is new.
-    async fn pause(&mut self, why: &str, is_final: bool) {
+    async fn pause(&mut self, why: &str, is_final: bool, shared: &Shared) {
         if self.said != why {
-            log::warn!("no connection with {}: {why}; it will be tried again", self.peer);
+            shared.dialed.warn(&format!("no connection with {}: {why}; it will be tried again", self.peer));
             why.clone_into(&mut self.said);
         }
         let pause = if is_final { LONG_PAUSE } else { self.pause };

@@ -64,6 +64,8 @@ pub struct Shared {
     pub catalogue: Box<LetsOut>,
     /// What the log says of those who are no peers.
     pub strangers: Lines,
+    /// And of those who are dialed in vain.
+    pub dialed: Lines,
 }
 
 impl Shared {
