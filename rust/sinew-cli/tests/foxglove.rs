@@ -5,16 +5,15 @@ mod common;
 mod foxglove;
 
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use common::{Domain, IMAGE, eventually};
 use foxglove::{Client, Server};
 use serde_json::json;
 use sinew::msg::schema;
-use sinew::raw::{Provider, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{Ghost, Node, Qos};
+use sinew::raw::{Provider, Publisher, Subscriber};
+use sinew::{Node, Qos};
 
-const LONG: Duration = Duration::from_secs(30);
 const NUMBER: &str = "test/Number{value:uint64;}";
 
 fn image(stamp_ns: u64, size: usize) -> Vec<u8> {
@@ -243,144 +242,6 @@ fn a_message_that_no_client_has_use_for_is_left_out_and_said() {
 }
 
 /// Carriers are the ends of gateways in the domain.
-#[test]
-fn what_a_gateway_brings_comes_and_what_clients_publish_it_takes() {
-    let domain = Domain::new();
-    let node = domain.node("station");
-    let _wants = Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
-    let carrier = PublisherOptions { ghost: Ghost::Carrier, ..PublisherOptions::default() };
-    let brings = Publisher::new(&node, "number", NUMBER, &Qos::default(), carrier).unwrap();
-    let server = Server::start(&domain, "--allow-publish");
-    let mut client = Client::connect(&server);
-    client.subscribe("/number", 1);
-    subscribers(&brings, 2);
-    brings.publish(&[&number(3)]).unwrap();
-    assert_eq!(client.message().2, number(3));
-
-    let carrier = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
-    let takes = Subscriber::new(&node, "number", NUMBER, &Qos::default(), carrier).unwrap();
-    advertise(&mut client, 1, "/number", "cdr");
-    assert!(eventually(|| takes.statistics().publishers == 1), "of the two it meets the client's alone");
-    publish(&mut client, 1, &number(4));
-    assert_eq!(takes.take(LONG).unwrap().expect("it comes").to_vec(), number(4));
-}
-
-fn advertise(client: &mut Client, id: u32, topic: &str, encoding: &str) {
-    client.send(json!({"op": "advertise", "channels": [{"id": id, "topic": topic, "encoding": encoding, "schemaName": ""}]}));
-}
-
-fn publish(client: &mut Client, id: u32, payload: &[u8]) {
-    client.send_binary(&[&[1], &id.to_le_bytes(), payload]);
-}
-
-#[test]
-fn clients_publish_json_and_cdr_where_they_may() {
-    let domain = Domain::new();
-    let node = domain.node("robot");
-    // One that a publisher of other quality would not fit.
-    let qos = Qos { reliable: true, transient_local: true, ..Qos::default() };
-    let numbers = Subscriber::new(&node, "number", NUMBER, &qos, Default::default()).unwrap();
-    let server = Server::start(&domain, "--allow-publish");
-    let mut client = Client::connect(&server);
-    assert!(client.server["capabilities"].as_array().unwrap().contains(&json!("clientPublish")));
-    assert_eq!(client.server["supportedEncodings"], json!(["cdr", "json"]));
-    client.channel("/number");
-    advertise(&mut client, 1, "/number", "json");
-    advertise(&mut client, 2, "number", "cdr");
-    assert!(eventually(|| numbers.statistics().publishers == 2));
-    publish(&mut client, 1, br#"{"value": 3}"#);
-    assert_eq!(numbers.take(LONG).unwrap().expect("it comes").to_vec(), number(3));
-    publish(&mut client, 2, &number(4));
-    assert_eq!(numbers.take(LONG).unwrap().expect("it comes").to_vec(), number(4));
-
-    publish(&mut client, 1, br#"{"value": "three"}"#);
-    let complaint = client.json("status")["message"].as_str().unwrap().to_owned();
-    assert!(complaint.contains("field 'value'"), "{complaint}");
-    publish(&mut client, 2, &number(4)[..10]);
-    let complaint = client.json("status")["message"].as_str().unwrap().to_owned();
-    assert!(complaint.contains("this is no test/Number"), "{complaint}");
-    publish(&mut client, 1, br#"{"value": 5}"#);
-    assert_eq!(numbers.take(LONG).unwrap().expect("it comes").to_vec(), number(5));
-
-    advertise(&mut client, 3, "/speed", "json");
-    let complaint = client.json("status")["message"].as_str().unwrap().to_owned();
-    assert!(complaint.contains("only on topics that are there"), "{complaint}");
-    client.send(json!({"op": "unadvertise", "channelIds": [1]}));
-    assert!(eventually(|| numbers.statistics().publishers == 1));
-    drop(client);
-    assert!(eventually(|| numbers.statistics().publishers == 0));
-}
-
-#[test]
-fn clients_do_not_publish_unless_they_may() {
-    let domain = Domain::new();
-    let node = domain.node("robot");
-    let numbers = Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
-    let server = Server::start(&domain, "");
-    let mut client = Client::connect(&server);
-    client.channel("/number");
-    advertise(&mut client, 1, "/number", "json");
-    assert_eq!(client.json("status")["level"], 2);
-    publish(&mut client, 1, br#"{"value": 3}"#);
-    assert_eq!(client.json("status")["level"], 2);
-    assert_eq!((numbers.statistics().publishers, numbers.statistics().received), (0, 0));
-}
-
-#[test]
-fn what_clients_publish_goes_on_when_the_topic_has_come_back() {
-    let domain = Domain::new();
-    let node = domain.node("robot");
-    let subscribe = || Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
-    let numbers = subscribe();
-    let server = Server::start(&domain, "--allow-publish");
-    let mut client = Client::connect(&server);
-    client.channel("/number");
-    advertise(&mut client, 1, "/number", "json");
-    assert!(eventually(|| numbers.statistics().publishers == 1));
-    drop(numbers);
-    client.gone("/number");
-    publish(&mut client, 1, br#"{"value": 3}"#);
-    let complaint = client.json("status")["message"].as_str().unwrap().to_owned();
-    assert!(complaint.contains("only on topics that are there"), "{complaint}");
-    let numbers = subscribe();
-    client.channel("/number");
-    assert!(eventually(|| {
-        publish(&mut client, 1, br#"{"value": 3}"#);
-        numbers.take(Duration::from_millis(10)).unwrap().is_some()
-    }));
-}
-
-#[test]
-fn what_clients_publish_reaches_also_who_comes_later_and_asks_for_more() {
-    let domain = Domain::new();
-    let node = domain.node("robot");
-    let _keeps_it = publisher(&node, "number", NUMBER);
-    let server = Server::start(&domain, "--allow-publish");
-    let mut client = Client::connect(&server);
-    client.channel("/number");
-    advertise(&mut client, 1, "/number", "json");
-    let publishers = || {
-        let state = node.domain_state().unwrap();
-        let topic = state.topic("number").map(|topic| topic.id);
-        state.endpoints.values().filter(|end| end.publishes && end.topic == topic).count()
-    };
-    assert!(eventually(|| publishers() == 2));
-    let (hour, usual) = (Some(Duration::from_secs(3600)), Qos::default());
-    let more = [
-        Qos { reliable: true, ..usual.clone() },
-        Qos { transient_local: true, ..usual.clone() },
-        Qos { deadline: hour, lease: hour, ..usual },
-    ];
-    for qos in more {
-        let numbers = Subscriber::new(&node, "number", NUMBER, &qos, Default::default()).unwrap();
-        let comes = || {
-            publish(&mut client, 1, br#"{"value": 3}"#);
-            numbers.take(Duration::from_millis(10)).unwrap().is_some()
-        };
-        assert!(eventually(comes), "{qos:?}");
-    }
-}
-
 #[test]
 fn clients_see_who_publishes_subscribes_and_provides() {
     let domain = Domain::new();

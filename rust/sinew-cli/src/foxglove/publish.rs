@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use foxglove::websocket::{ChannelView, Client, ClientChannel, ClientChannelId, ClientId, ServerListener, Status};
 use sinew::msg::Type;
@@ -80,8 +81,12 @@ struct Made {
     ty: Type,
     qos: Qos,
     publisher: Publisher,
+    /// Whose place it has taken: stays for those who come late, as long as nothing newer is published.
+    before: Option<Publisher>,
 }
 
+/// For those who heard another publisher to hear the one in its place.
+const HEARD: Duration = Duration::from_millis(100);
 /// So many of one process, however many clients want.
 const MOST: usize = 256;
 
@@ -124,7 +129,7 @@ impl Outlets {
         outlets.iter().for_each(|outlet| self.fit(outlet, view));
     }
 
-    /// It never offers less than before: nobody needs that, and what it keeps would go.
+    /// It never offers less than before, which nobody needs. What it offers cannot be changed, so another publisher does it.
     fn fit(&self, outlet: &Outlet, view: &View) {
         let mut made = outlet.made.lock().expect("nobody panics with it");
         // For a topic that is gone the next message makes another one.
@@ -132,7 +137,15 @@ impl Outlets {
             return;
         }
         match self.make(&outlet.topic, made.qos.clone()) {
-            Ok(next) => *made = next,
+            Ok(next) => {
+                let Made { publisher, before, .. } = std::mem::replace(&mut *made, next);
+                let (count, begin) = (publisher.statistics().subscribers, Instant::now());
+                while made.publisher.statistics().subscribers < count && begin.elapsed() < HEARD {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                // Of several that took each other's places, only the first has published anything.
+                made.before = before.or(Some(publisher));
+            }
             Err(why) => log::warn!("topic '{}': not all subscribers hear what a client publishes: {why}", shown(&outlet.topic)),
         }
     }
@@ -144,7 +157,7 @@ impl Outlets {
         let options = PublisherOptions { ghost: Ghost::Observer, ..PublisherOptions::default() };
         let qos = view.fitting(topic.id, offered);
         let publisher = Publisher::new(&self.node, name, &topic.signature, &qos, options);
-        Ok(Made { topic: topic.id, ty, qos, publisher: publisher.map_err(|error| error.to_string())? })
+        Ok(Made { topic: topic.id, ty, qos, publisher: publisher.map_err(|error| error.to_string())?, before: None })
     }
 
     fn close(&self, client: ClientId, channel: ClientChannelId) {
@@ -168,7 +181,9 @@ impl Outlets {
             check(payload, &made.ty).map_err(|why| format!("this is no {}: {why}", made.ty.name()))?;
             payload
         };
-        made.publisher.publish(&[payload]).map_err(|error| error.to_string())
+        made.publisher.publish(&[payload]).map_err(|error| error.to_string())?;
+        made.before = None;
+        Ok(())
     }
 }
 
