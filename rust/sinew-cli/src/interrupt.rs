@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,8 @@ use crate::failure::{Done, Failure};
 
 /// What comes so soon after the first is the same again: `timeout` tells its child and then the group of both, and a terminal that goes may tell twice.
 const SAME_NS: i64 = 1_000_000_000;
+/// For what is to be left in order.
+const IN_ORDER: Duration = Duration::from_secs(3);
 /// No time of a signal.
 const NEVER: i64 = i64::MIN;
 
@@ -23,10 +26,16 @@ pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
     on_signal(|_| then())
 }
 
-/// Calls `then` when somebody interrupts the command, or its terminal goes, which ends it afterwards as it would have: for what is to be left in order by a command that has nothing to finish.
+/// Calls `then` when somebody interrupts the command, or its terminal goes, which ends it afterwards as it would have: for what is to be left in order by a command that has nothing to finish. A terminal that takes
+/// nothing may hold `then` up, and not the end.
 pub fn before_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
     on_signal(|signal| {
-        then();
+        let (is_done, done) = channel::<()>();
+        std::thread::spawn(move || {
+            then();
+            drop(is_done);
+        });
+        let _ = done.recv_timeout(IN_ORDER);
         let _ = low_level::emulate_default_handler(signal);
     })
 }

@@ -7,10 +7,11 @@ use std::io::{Cursor, Read};
 use std::os::unix::process::ExitStatusExt;
 
 use anstream::adapter::strip_str;
-use common::{Domain, Running, interrupt};
+use common::{Domain, Running, eventually, interrupt};
 use image::{ImageFormat, Rgb, RgbImage};
 use nix::pty::{Winsize, openpty};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use sinew::msg::value::Value;
 use sinew::raw::Publisher;
 use sinew::{Node, Qos};
@@ -114,26 +115,41 @@ fn compressed_pictures_are_drawn() {
     }
 }
 
-#[test]
-fn who_interrupts_it_in_the_middle_of_a_picture_has_a_terminal_in_its_own_colours() {
-    let domain = Domain::new();
+/// Draws a picture on a terminal that shows the beginning of it.
+fn drawing(domain: &Domain) -> ((Node, Publisher), Running, File) {
     // No two letters of it are of the same colours: more than a terminal takes while nobody looks at it.
     let data: Vec<u8> = (0..200 * 200_u32).flat_map(|pixel| [(pixel % 200) as u8, (pixel / 200) as u8, 7]).collect();
-    let _camera = camera(&domain, IMAGE, &serde_json::json!({"height": 200, "width": 200, "encoding": "rgb8", "step": 600, "data": data}));
+    let camera = camera(domain, IMAGE, &serde_json::json!({"height": 200, "width": 200, "encoding": "rgb8", "step": 600, "data": data}));
     let size = Winsize { ws_row: 101, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(&size, None).unwrap();
     let mut command = domain.command("topic echo --image --color always camera/image");
-    let mut echo = Running(command.stdout(terminal.slave).spawn().unwrap());
+    let echo = Running(command.stdout(terminal.slave).spawn().unwrap());
     drop(command);
     let mut looks = File::from(terminal.master);
-    let mut shown = vec![0; 1024];
-    looks.read_exact(&mut shown).unwrap();
+    looks.read_exact(&mut [0; 1024]).unwrap();
+    (camera, echo, looks)
+}
+
+#[test]
+fn who_interrupts_it_in_the_middle_of_a_picture_has_a_terminal_in_its_own_colours() {
+    let domain = Domain::new();
+    let (_camera, mut echo, mut looks) = drawing(&domain);
     interrupt(&echo);
+    let mut shown = Vec::new();
     // Ends with an error when nobody has the other end any more.
     let _ = looks.read_to_end(&mut shown);
     assert_eq!(echo.0.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
     let shown = String::from_utf8(shown).unwrap();
     assert!(shown.contains("\x1b[38;2;") && shown.ends_with("\x1b[0m"), "{}", &shown[shown.len() - 100..]);
+}
+
+#[test]
+fn who_ends_it_does_not_wait_for_a_terminal_that_takes_nothing() {
+    let domain = Domain::new();
+    let (_camera, mut echo, _looks) = drawing(&domain);
+    kill(Pid::from_raw(echo.0.id() as i32), Signal::SIGTERM).unwrap();
+    assert!(eventually(|| echo.0.try_wait().unwrap().is_some()), "it waits");
+    assert_eq!(echo.0.wait().unwrap().signal(), Some(Signal::SIGTERM as i32));
 }
 
 #[test]
