@@ -18,8 +18,8 @@ pub struct Awaited {
     names: Vec<String>,
     conditions: Vec<Condition>,
     catalogues: Catalogues,
-    /// Of which types nobody understands; it was said.
-    unreadable: BTreeSet<(String, String)>,
+    /// What was said, by the names of topics: once, also of those that then cannot be had.
+    said: BTreeSet<(String, String)>,
 }
 
 /// Those of them that are not here.
@@ -36,7 +36,7 @@ impl Awaited {
             names: asked.topics.names().filter(|name| wanted(name)).map(str::to_owned).collect(),
             conditions: asked.when.clone(),
             catalogues: Catalogues::new(node),
-            unreadable: BTreeSet::new(),
+            said: BTreeSet::new(),
         }
     }
 
@@ -50,7 +50,7 @@ impl Awaited {
         self.catalogues.were_asked(missing.count());
         let nowhere: BTreeSet<&String> = missing.names.iter().filter(|name| beyond.topic(name).is_none()).collect();
         nowhere.into_iter().for_each(|name| missing::tell(view, name));
-        missing.found(&beyond, &mut self.unreadable)
+        missing.found(&beyond, &mut self.said)
     }
 
     /// The same, whenever gateways have told. Waits for none of them. The view may be older than what the recorder holds here.
@@ -62,7 +62,7 @@ impl Awaited {
         if !was_asking || self.catalogues.is_asking() {
             return Vec::new();
         }
-        missing.found(self.catalogues.beyond(), &mut self.unreadable)
+        missing.found(self.catalogues.beyond(), &mut self.said)
     }
 
     /// `is_here`: some topic that is meant.
@@ -82,23 +82,21 @@ impl Missing {
         self.names.len() + self.conditions.len()
     }
 
-    fn found(&self, beyond: &Beyond, unreadable: &mut BTreeSet<(String, String)>) -> Vec<(String, Far)> {
+    fn found(&self, beyond: &Beyond, said: &mut BTreeSet<(String, String)>) -> Vec<(String, Far)> {
         // Names of topics may have dots, too: the longest one counts.
         let about =
             |condition: &Condition| beyond.topics.keys().filter(|name| condition.is_about(name)).max_by_key(|name| name.len()).cloned();
         let names: BTreeSet<String> = self.names.iter().cloned().chain(self.conditions.iter().filter_map(about)).collect();
         let far = names.iter().filter_map(|name| beyond.topic(name));
-        let can_come = far.filter(|(name, far)| match far.ty() {
-            Ok(_) => {
-                say!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places());
-                true
+        let can_come = far.filter(|(name, far)| {
+            let line = match far.ty() {
+                Ok(_) => format!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places()),
+                Err(why) => format!("topic '{}' is not recorded: {why}", shown(name)),
+            };
+            if said.insert(((*name).to_owned(), line.clone())) {
+                say!("{line}");
             }
-            Err(why) => {
-                if unreadable.insert(((*name).to_owned(), why.clone())) {
-                    say!("topic '{}' is not recorded: {why}", shown(name));
-                }
-                false
-            }
+            far.ty().is_ok()
         });
         can_come.map(|(name, far)| (name.to_owned(), far.clone())).collect()
     }
