@@ -141,10 +141,10 @@ install: ## Library, headers, manager, command, CMake and pkg-config files into 
 	@tools/setup build rust
 	@$(GIVEN_BACK) echo "$(CONFIGURE)" && $(CONFIGURE) >/dev/null
 	@$(GIVEN_BACK) echo "$(BUILD)" && $(BUILD)
-	@$(GIVEN_BACK) echo "cmake --install build --prefix $(INTO)" && cmake --install build --prefix $(INTO) >/dev/null
+	@$(GIVEN_BACK) echo "cmake --install build --prefix $(INTO)" && cmake --install build --prefix $(INTO) >/dev/null && cp build/install_manifest.txt build/installed.txt
 	@test $$(id -u) -ne 0 || PATH=$$PATH:/usr/sbin:/sbin ldconfig || : # the loader's list of what is in /usr/local/lib
 	@test -x build/rust/release/sinew || echo "The library is in $(INTO): programs in C and C++ can have it already. Now the command and the gateway, which are in Rust: ten minutes on two cores, the first time."
-	@$(GIVEN_BACK) tools/install_command.py --jobs $(JOBS) $(INTO) && cp build/install_manifest.txt build/installed.txt
+	@$(GIVEN_BACK) tools/install_command.py --jobs $(JOBS) $(INTO); status=$$?; cp build/install_manifest.txt build/installed.txt; exit $$status
 	@test -e build/lib/sinew/libsinew-fastdds.so || echo "Without Fast DDS 2 (Debian 12: libfastrtps-dev), so that 'sinew bridge ros2' cannot work."
 	@echo "Installed in $(INTO).$(if $(filter /usr /usr/local,$(INTO)),, Every new terminal that compiles with it, or asks the command, needs:)"
 	$(if $(filter /usr /usr/local,$(INTO)),,@echo '  export PKG_CONFIG_PATH=$(INTO)/lib/pkgconfig PATH=$(INTO)/bin:$$PATH')

@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     parser.add_argument("prefix", type=pathlib.Path)
     arguments = parser.parse_args()
-    prefix = arguments.prefix.resolve()
+    prefix = pathlib.Path(os.path.abspath(arguments.prefix))  # spelled as CMake does it: a link in it stays one
     command = ["cargo", "build", "--release", "--locked", "--package", "sinew-cli", "--package", "sinew-gateway", "--jobs", arguments.jobs]
     environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "CARGO_TARGET_DIR": str(BUILD)}
     if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=rust.WORKSPACE)[0] != 0:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Removes what the last `make install` of this folder has installed, and the folders that are empty without it.
+"""Removes what the last `make install` of this folder has installed, as far as it came, and the folders of that that are empty then.
 
 Usage: uninstall.py
 """
@@ -12,7 +12,7 @@ INSTALLED = pathlib.Path(__file__).resolve().parent.parent / "build/installed.tx
 
 
 def remove(paths):
-    """Removes these files, and folders that are empty then, but not the one that all of them are in. How many files there were."""
+    """Removes these files, and those of their folders that are empty then and are named after sinew, or lie in one that is. How many files there were."""
     removed = 0
     common = pathlib.Path(os.path.commonpath(paths))
     for path in paths:
@@ -21,7 +21,9 @@ def remove(paths):
             removed += 1
         except FileNotFoundError:
             pass
-    for folder in sorted({folder for path in paths for folder in path.parents if common in folder.parents}, reverse=True):
+    # Others may be there for everybody, as /usr/local/bin is, also empty.
+    ours = {folder for path in paths for folder in path.parents if common in folder.parents and "sinew" in str(folder.relative_to(common))}
+    for folder in sorted(ours, reverse=True):
         try:
             folder.rmdir()
         except OSError:

@@ -49,6 +49,8 @@ class Install(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             place = pathlib.Path(folder)
             shutil.copy(ROOT / "Makefile", place)
+            (place / "build").mkdir()
+            (place / "build/install_manifest.txt").write_text("/nowhere/lib/libsinew.so\n", encoding="utf-8")
             scripts = {"tools/setup": "", "tools/install_command.py": "exit 1", "bin/cmake": "", "bin/ldconfig": "", "bin/chown": f'echo "$@" >> {place}/given'}
             for name, line in scripts.items():
                 script = place / name
@@ -59,11 +61,12 @@ class Install(unittest.TestCase):
             done = subprocess.run(["make", "install", "PREFIX=/nowhere"], cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertEqual((place / "given").read_text(encoding="utf-8").splitlines()[-1], "-R 1000:1001 build")
+            self.assertEqual((place / "build/installed.txt").read_text(encoding="utf-8"), "/nowhere/lib/libsinew.so\n", "for `make uninstall`")
             self.assertEqual(len((place / "given").read_text(encoding="utf-8").splitlines()), 4, "after each step that builds")
 
 
 class Uninstall(unittest.TestCase):
-    def test_removes_what_was_installed_and_folders_that_are_empty_then_and_nothing_else(self):
+    def test_removes_what_was_installed_and_empty_folders_named_after_it_and_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
             prefix = pathlib.Path(folder, "usr")
             ours, others = [prefix / path for path in ("bin/sinew", "include/sinew/msg/a.hpp", "lib/libsinew.so")], [prefix / "lib/other.so"]
@@ -71,7 +74,7 @@ class Uninstall(unittest.TestCase):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
             self.assertEqual(uninstall.remove(ours), 3)
-            self.assertEqual(sorted(path for path in prefix.rglob("*")), [prefix / "lib", prefix / "lib/other.so"])
+            self.assertEqual(sorted(prefix.rglob("*")), [prefix / "bin", prefix / "include", prefix / "lib", prefix / "lib/other.so"])
             self.assertEqual(uninstall.remove(ours), 0, "what is gone already")
 
 
