@@ -73,6 +73,8 @@ def probe():
     """Why networks cannot be made here; None: they can."""
     if os.geteuid() != 0:
         return "networks are made by root alone"
+    if not pathlib.Path("/dev/net/tun").exists():
+        return "the cable that loses packets needs /dev/net/tun, which is not there, as in many containers"
     try:
         with Network(None, pathlib.Path()):
             return None

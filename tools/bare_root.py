@@ -45,11 +45,12 @@ mount --make-rprivate / && mount --bind "$root" "$root" && cd "$root" || exit 12
   mount --rbind /sys sys
   mount -t tmpfs -o mode=755 tmpfs run
   mount -t tmpfs -o mode=755,nosuid tmpfs dev
-  mkdir dev/pts dev/shm
+  mkdir dev/pts dev/shm dev/net
   mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts dev/pts
   mount -t tmpfs -o mode=1777 tmpfs dev/shm
   for node in null:3 zero:5 full:7 random:8 urandom:9; do mknod -m 666 "dev/${node%:*}" c 1 "${node#*:}"; done
   mknod -m 666 dev/tty c 5 0
+  mknod -m 666 dev/net/tun c 10 200
   ln -s pts/ptmx dev/ptmx
   ln -s /proc/self/fd dev/fd
   for number in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${number%:*}" "dev/${number#*:}"; done

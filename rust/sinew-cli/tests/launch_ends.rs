@@ -201,7 +201,7 @@ fn what_a_process_has_left_behind_is_ended_when_it_is_started_again() {
 struct Unprivileged(Scene);
 
 impl Unprivileged {
-    /// None: this is not root, who may make such a program, or the folder is of a file system without such rights.
+    /// None: this is not root, who may make such a program, or the folder is of a file system without such rights, or nobody else can reach the command.
     fn new(file: &str) -> Option<Unprivileged> {
         let scene = Scene::new(file);
         let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -211,11 +211,16 @@ impl Unprivileged {
         script(&scene.path("as-root"), "#!/bin/sh\nexec ./setpriv --reuid 0 \"$@\"\n");
         let scene = Unprivileged(scene);
         let tried = scene.as_nobody(["./as-root", "id", "-u"].map(OsStr::new)).output().unwrap();
-        if tried.stdout == b"0\n" && rustix::process::geteuid().is_root() {
-            return Some(scene);
+        if tried.stdout != b"0\n" || !rustix::process::geteuid().is_root() {
+            println!("not tried: no program can be made here that gets the rights of root");
+            return None;
         }
-        println!("not tried: no program can be made here that gets the rights of root");
-        None
+        let command = env!("CARGO_BIN_EXE_sinew");
+        if !scene.as_nobody([command, "--version"].map(OsStr::new)).output().unwrap().status.success() {
+            println!("not tried: another user cannot reach {command}, or what it needs: these sources are in a folder of one user alone");
+            return None;
+        }
+        Some(scene)
     }
 
     fn as_nobody<'a>(&self, words: impl IntoIterator<Item = &'a OsStr>) -> Command {
