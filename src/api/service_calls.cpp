@@ -99,7 +99,7 @@ std::int64_t ServiceClientCore::Impl::look_at_time() {
     is_any_late = true;
   }
   // sync: TO_LOOK (with look_in)
-  if (is_to_look.exchange(false, std::memory_order_acq_rel)) {  // first: what changes from now on is told again
+  if (is_to_look.exchange(false, std::memory_order_acq_rel) || is_any_late) {  // first: what changes from now on is told again
     try {
       look_again();
     } catch (const std::exception& shortage) {
@@ -108,7 +108,6 @@ std::int64_t ServiceClientCore::Impl::look_at_time() {
       again = std::min(again, now + retry_pause);
     }
   }
-  if (is_any_late) send_waiting();
   return again;
 }
 
@@ -405,7 +404,12 @@ std::string_view ServiceClientCore::Impl::why_late_locked(const Call& call) cons
 
 bool ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent) noexcept {
   if (!end_early(id, kind, only_unsent)) return false;
-  send_waiting();
+  Outcomes outcomes;
+  {
+    const std::lock_guard lock(mutex);
+    send_waiting_locked(outcomes);
+  }
+  tell(std::move(outcomes));
   return true;
 }
 
@@ -436,15 +440,6 @@ bool ServiceClientCore::Impl::end_early(std::uint64_t id, ServiceError::Kind kin
   }
   tell(std::move(outcomes));
   return true;
-}
-
-void ServiceClientCore::Impl::send_waiting() noexcept {
-  Outcomes outcomes;
-  {
-    const std::lock_guard lock(mutex);
-    send_waiting_locked(outcomes);
-  }
-  tell(std::move(outcomes));
 }
 
 // False when all that were cancelled are known to be.

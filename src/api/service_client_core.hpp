@@ -76,9 +76,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void close();
   /// False when it has ended before, or, where `only_unsent`, a provider has it: then nothing happens.
   bool give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent = false) noexcept;
-  /// The same, and sends nothing: send_waiting() is to follow, for what stood behind it, or lacked its memory.
+  /// The same, and leaves to send what stood behind it, or lacked its memory.
   bool end_early(std::uint64_t id, ServiceError::Kind kind, bool only_unsent) noexcept;
-  void send_waiting() noexcept;
   bool cancel_again();
   /// Receives what is there, or waits for more. REQUIRES: `leading` was set for this thread, which does not have the mutex.
   void lead(std::int64_t until, const std::atomic<bool>* done);
@@ -153,7 +152,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   std::set<std::pair<std::int64_t, std::uint64_t>> deadlines;
   std::vector<Provider> providers;
   std::size_t turn = 0;
-  std::int64_t memory_pause = 0;  // until the request is tried again that there is no memory for; 0: there is none
+  std::int64_t memory_pause = 0;  // until a request is tried again that there is no memory for; 0: none is waited for
   bool settled = true;            // no provider is gone whose calls have yet to go elsewhere
   bool is_ready = false, closed = false;
   bool any_owes_cancel = false;
