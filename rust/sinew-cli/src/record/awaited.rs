@@ -18,8 +18,8 @@ pub struct Awaited {
     names: Vec<String>,
     conditions: Vec<Condition>,
     catalogues: Catalogues,
-    /// What was said, by the names of topics: once, also of those that then cannot be had.
-    said: BTreeSet<(String, String)>,
+    /// What was said: once, also of topics that then cannot be had.
+    said: BTreeSet<String>,
 }
 
 /// Those of them that are not here.
@@ -82,7 +82,7 @@ impl Missing {
         self.names.len() + self.conditions.len()
     }
 
-    fn found(&self, beyond: &Beyond, said: &mut BTreeSet<(String, String)>) -> Vec<(String, Far)> {
+    fn found(&self, beyond: &Beyond, said: &mut BTreeSet<String>) -> Vec<(String, Far)> {
         // Names of topics may have dots, too: the longest one counts.
         let about =
             |condition: &Condition| beyond.topics.keys().filter(|name| condition.is_about(name)).max_by_key(|name| name.len()).cloned();
@@ -93,7 +93,7 @@ impl Missing {
                 Ok(_) => format!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places()),
                 Err(why) => format!("topic '{}' is not recorded: {why}", shown(name)),
             };
-            if said.insert(((*name).to_owned(), line.clone())) {
+            if said.insert(line.clone()) {
                 say!("{line}");
             }
             far.ty().is_ok()
