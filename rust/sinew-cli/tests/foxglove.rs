@@ -8,31 +8,17 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use common::{Domain, IMAGE, eventually};
-use foxglove::{Client, Server};
+use foxglove::{Client, NUMBER, Server, number, publisher, subscribers};
 use serde_json::json;
 use sinew::msg::schema;
 use sinew::raw::{Provider, Publisher, Subscriber};
 use sinew::{Node, Qos};
-
-const NUMBER: &str = "test/Number{value:uint64;}";
 
 fn image(stamp_ns: u64, size: usize) -> Vec<u8> {
     let data: Vec<u8> = (0..size).map(|n| (n * 31 % 251) as u8).collect();
     let frame_id = [&5_u32.to_le_bytes()[..], b"left\0", &[0; 3]].concat();
     let (width, size) = (640_u32.to_le_bytes(), (data.len() as u32).to_le_bytes());
     [&[0, 1, 0, 0][..], &stamp_ns.to_le_bytes(), &frame_id, &width, &size, &data].concat()
-}
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
-
-fn publisher(node: &Node, topic: &str, signature: &str) -> Publisher {
-    Publisher::new(node, topic, signature, &Qos::default(), Default::default()).unwrap()
-}
-
-fn subscribers(publisher: &Publisher, count: u64) {
-    assert!(eventually(|| publisher.statistics().subscribers == count), "not {count}: {publisher:?}");
 }
 
 fn now_ns() -> u64 {

@@ -7,25 +7,12 @@ mod foxglove;
 use std::time::Duration;
 
 use common::{Domain, eventually};
-use foxglove::{Client, Server};
+use foxglove::{Client, NUMBER, Server, number, publisher, subscribers};
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{Ghost, Node, Qos};
+use sinew::{Ghost, Qos};
 
 const LONG: Duration = Duration::from_secs(30);
-const NUMBER: &str = "test/Number{value:uint64;}";
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
-
-fn publisher(node: &Node, topic: &str, signature: &str) -> Publisher {
-    Publisher::new(node, topic, signature, &Qos::default(), Default::default()).unwrap()
-}
-
-fn subscribers(publisher: &Publisher, count: u64) {
-    assert!(eventually(|| publisher.statistics().subscribers == count), "not {count}: {publisher:?}");
-}
 
 #[test]
 fn what_a_gateway_brings_comes_and_what_clients_publish_it_takes() {

@@ -5,16 +5,10 @@ mod common;
 mod foxglove;
 
 use common::{Domain, eventually};
-use foxglove::{Client, Server, Told};
+use foxglove::{Client, NUMBER, Server, Told, number};
 use serde_json::json;
 use sinew::msg::{Type, schema};
 use sinew::raw::Provider;
-
-const NUMBER: &str = "test/Number{value:uint64;}";
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
 
 /// The answer to a call: the encoding and the response, or why there is none.
 fn call(client: &mut Client, service: &str, id: u32, request: &[u8]) -> Result<Vec<u8>, String> {

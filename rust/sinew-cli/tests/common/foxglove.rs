@@ -8,10 +8,27 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sinew::raw::Publisher;
+use sinew::{Node, Qos};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-use super::Domain;
+use super::{Domain, eventually};
+
+pub const NUMBER: &str = "test/Number{value:uint64;}";
+
+/// One of them.
+pub fn number(value: u64) -> Vec<u8> {
+    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
+}
+
+pub fn publisher(node: &Node, topic: &str, signature: &str) -> Publisher {
+    Publisher::new(node, topic, signature, &Qos::default(), Default::default()).unwrap()
+}
+
+pub fn subscribers(publisher: &Publisher, count: u64) {
+    assert!(eventually(|| publisher.statistics().subscribers == count), "not {count}: {publisher:?}");
+}
 
 /// `sinew foxglove`, killed at the end.
 pub struct Server {
