@@ -302,6 +302,8 @@ SINEW_EXPORT void sinew_subscriber_destroy(sinew_subscriber* subscriber);
 /* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever; and in any case for another thread that is in take() of this subscriber. SINEW_NOTHING when
  * none came, SINEW_CLOSED when the node was destroyed, in the child of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
 SINEW_EXPORT sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout_ns, sinew_frame** frame);
+/* Takes nothing: waits, as long as that would, until sinew_subscriber_take() may have a message, which it has not where another thread was faster, or has to say that none comes any more. SINEW_NOTHING when it has waited in vain. */
+SINEW_EXPORT sinew_status sinew_subscriber_wait(sinew_subscriber* subscriber, int64_t timeout_ns);
 
 /* Counts since it was created; as sinew::SubscriberStatistics. */
 typedef struct sinew_subscriber_statistics {

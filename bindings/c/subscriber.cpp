@@ -66,6 +66,13 @@ sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout
   });
 }
 
+sinew_status sinew_subscriber_wait(sinew_subscriber* subscriber, int64_t timeout_ns) {
+  return c::guarded([&] {
+    const bool may_take = c::given(subscriber, "subscriber").subscriber.wait(c::timeout_of(timeout_ns));
+    return may_take ? sinew_status{SINEW_OK} : c::fail(SINEW_NOTHING, "no message came in time");
+  });
+}
+
 sinew_status sinew_subscriber_get_statistics(const sinew_subscriber* subscriber, sinew_subscriber_statistics* statistics) {
   return c::guarded([&] {
     sinew_subscriber_statistics& into = c::given(statistics, "statistics");

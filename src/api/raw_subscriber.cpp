@@ -8,6 +8,8 @@
 #include "api/raw_type.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
+#include "os/clock.hpp"
+#include "session/fork.hpp"
 #include "session/publisher/new_frame.hpp"
 
 namespace sinew::detail {
@@ -66,6 +68,14 @@ RawSubscriber RawSubscriber::create(const Node& node, const std::string& topic, 
 std::shared_ptr<RawFrame> RawSubscriber::take(std::chrono::nanoseconds timeout) const {
   auto received = core_->take(timeout, nullptr);
   return received ? frame_of(*received) : nullptr;
+}
+
+bool RawSubscriber::wait(std::chrono::nanoseconds timeout) const {
+  if (core_->has_callback()) throw Error(ErrorKind::invalid_argument, "wait() is for subscribers without a callback");
+  const std::int64_t until = os::later(os::now_ns(), timeout.count());
+  const auto ends = [this] { return session::forked() || is_closed() || is_detached(); };
+  if (!ends()) subscription_->wait(until);
+  return ends() || os::now_ns() < until;
 }
 
 }  // namespace sinew::detail

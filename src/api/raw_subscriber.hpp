@@ -52,6 +52,8 @@ class RawSubscriber {
 
   /// As Subscriber::take().
   std::shared_ptr<RawFrame> take(std::chrono::nanoseconds timeout = {}) const;
+  /// Takes nothing: waits, as take() does, until that may have something, or nothing comes any more. False: it was waited for in vain.
+  bool wait(std::chrono::nanoseconds timeout) const;
   /// Nothing comes any more: the node was destroyed.
   bool is_closed() const noexcept { return subscription_->is_closed(); }
   /// Likewise: it is a ghost, and its topic is gone.

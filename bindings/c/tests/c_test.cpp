@@ -99,6 +99,7 @@ TEST_F(C, AMessageThatIsPublishedIsTaken) {
       std::ranges::copy(stream, data);
       ASSERT_EQ(sinew_publisher_publish_loan(publisher, loan, stream.size()), SINEW_OK) << sinew_last_error();
     }
+    for (int looks = 0; looks < 2; ++looks) ASSERT_EQ(sinew_subscriber_wait(subscriber, -1), SINEW_OK) << "it takes nothing";
     sinew_frame* frame = nullptr;
     ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK) << sinew_last_error();
     EXPECT_EQ(joined(frame), stream);
@@ -122,6 +123,8 @@ TEST_F(C, AMessageThatIsPublishedIsTaken) {
   EXPECT_EQ(sinew_subscriber_take(subscriber, 0, &frame), SINEW_NOTHING);
   EXPECT_EQ(sinew_subscriber_take(subscriber, 1000, &frame), SINEW_NOTHING);
   EXPECT_EQ(frame, nullptr);
+  EXPECT_EQ(sinew_subscriber_wait(subscriber, 0), SINEW_NOTHING);
+  EXPECT_EQ(sinew_subscriber_wait(subscriber, 1000), SINEW_NOTHING);
   sinew_publisher_destroy(publisher);
   sinew_subscriber_destroy(subscriber);
 }

@@ -18,8 +18,9 @@ TEST_F(ForksInC, AreToldThatNoMessageComesThereAndDoNotWaitForOne) {
   const pid_t child = ::fork();
   if (child == 0) {
     sinew_frame* frame = nullptr;
-    const bool is_told =
-        sinew_subscriber_take(subscriber, -1, &frame) == SINEW_CLOSED && sinew_subscriber_take(subscriber, 0, &frame) == SINEW_CLOSED;
+    const bool is_told = sinew_subscriber_wait(subscriber, -1) == SINEW_OK &&
+                         sinew_subscriber_take(subscriber, -1, &frame) == SINEW_CLOSED &&
+                         sinew_subscriber_take(subscriber, 0, &frame) == SINEW_CLOSED;
     ::_exit(is_told && std::string(sinew_last_error()).find("was forked from") != std::string::npos ? 0 : 1);
   }
   int status = 0;

@@ -27,6 +27,7 @@ TEST_F(GhostsInC, AreToldThatTheirTopicIsGone) {
   sinew_frame* frame = nullptr;
   ASSERT_TRUE(eventually([&] { return sinew_subscriber_take(ghost, 0, &frame) == SINEW_CLOSED; }));
   EXPECT_STREQ(sinew_last_error(), "the ghost's topic is gone: no message comes any more");
+  EXPECT_EQ(sinew_subscriber_wait(ghost, -1), SINEW_OK);
   EXPECT_EQ(sinew_subscriber_take(ghost, -1, &frame), SINEW_CLOSED);
   sinew_subscriber_destroy(ghost);
 }
@@ -36,6 +37,7 @@ TEST_F(GhostsInC, AreToldSoAlsoWhileTheyWait) {
     create();
     std::thread waits([&] {
       sinew_frame* frame = nullptr;
+      EXPECT_EQ(sinew_subscriber_wait(ghost, -1), SINEW_OK) << sinew_last_error();
       EXPECT_EQ(sinew_subscriber_take(ghost, -1, &frame), SINEW_CLOSED) << sinew_last_error();
     });
     sinew_publisher_destroy(publisher);

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import difflib
+import queue
+import threading
+import weakref
 from typing import Any
 
 from . import _native
@@ -16,14 +21,45 @@ _REMEDIES = {
 }
 
 
+# Who waited for a message does not wait for a manager as well: that would be for seconds where there is none, or it hangs.
+_SOON_S = 0.1
+
+_asking: weakref.WeakKeyDictionary[_native.Node, threading.Thread] = weakref.WeakKeyDictionary()
+
+
 def no_message(node: _native.Node, topic: str, connected: int) -> str:
     """What is added to `no message came on 'topic' in time`."""
     if connected:
         return f", though {'a publisher is' if connected == 1 else f'{connected} publishers are'} connected"
+    state = _domain(node)
+    return _not_connected(node, state, topic) if state is not None else ""
+
+
+def _domain(node: _native.Node) -> Any:
+    """None where nobody says it soon."""
+    last = _asking.get(node)
+    if last is not None and last.is_alive():
+        return None
+    told: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    _asking[node] = asking = threading.Thread(target=_ask, args=(node, told), name="sinew-absence", daemon=True)
+    asking.start()
+    with contextlib.suppress(queue.Empty):
+        return told.get(timeout=_SOON_S)
+    return None
+
+
+def _ask(node: _native.Node, told: queue.SimpleQueue[Any]) -> None:
     try:
-        return _not_connected(node, node.domain(), topic)
+        told.put(node.domain())
     except _native.Error:
-        return ""  # nobody knows, for want of a manager
+        told.put(None)
+
+
+@atexit.register
+def _end() -> None:
+    """When the program ends, no thread is left in the middle of something."""
+    for asking in list(_asking.values()):
+        asking.join()
 
 
 def is_hidden(topic: str) -> bool:

@@ -1,6 +1,6 @@
 """asyncio: `async for message, info in subscriber`, and `await client.call_async(...)`.
 
-What waits for a message of a subscriber is one thread, which sleeps in `take()`; it has the loop woken when there is one. Messages that nobody asked for yet wait in the subscriber, as they do for everybody else: the newest ones, as many as its
+What waits for a message of a subscriber is one thread, which takes none: it has the loop woken when there is one. Messages that nobody asked for yet wait in the subscriber, as they do for everybody else: the newest ones, as many as its
 depth, and `info.missed` tells of the others.
 """
 
@@ -10,10 +10,8 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
-import math
 import queue
 import threading
-import time
 import typing
 import weakref
 from typing import Any, Generator, Optional, Set, Tuple
@@ -36,7 +34,7 @@ class Answer(concurrent.futures.Future):  # type: ignore[type-arg]  # of Any, in
 
 
 class _Coming(concurrent.futures.Future):  # type: ignore[type-arg]  # as above
-    """The next message of a subscriber. Nobody who awaits it cancels it, and who no longer does leaves nothing in it, as asyncio.wrap_future() would: it may be long in coming."""
+    """That a subscriber may have a message. Nobody who awaits it cancels it, and who no longer does leaves nothing in it, as asyncio.wrap_future() would: it may be long in coming."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,15 +42,20 @@ class _Coming(concurrent.futures.Future):  # type: ignore[type-arg]  # as above
         self.set_running_or_notify_cancel()
         self.add_done_callback(_wake)
 
-    async def wait(self) -> None:
-        """Until it is done."""
-        woken = asyncio.get_running_loop().create_future()
+    async def wait(self, until: Optional[float]) -> bool:
+        """Whether it is done, at the latest at this time of the loop."""
+        loop = asyncio.get_running_loop()
+        woken = loop.create_future()
+        late = None if until is None else loop.call_at(until, _set, woken)
         self.awaiting.add(woken)
         try:
             if not self.done():
                 await woken
         finally:
             self.awaiting.discard(woken)
+            if late is not None:
+                late.cancel()
+        return self.done()
 
 
 def _wake(coming: Any) -> None:
@@ -67,30 +70,27 @@ def _set(woken: asyncio.Future[None]) -> None:
 
 
 class _Waiter:
-    """Takes messages of one subscriber when it is asked to, on a thread of its own, which is there from the first time on."""
+    """Waits for messages of one subscriber when it is asked to, on a thread of its own, which is there from the first time on."""
 
     def __init__(self) -> None:
-        self.coming: Optional[_Coming] = None
+        self._coming: Optional[_Coming] = None
         self._wanted: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread: Optional[threading.Thread] = None
 
+    def waits(self) -> bool:
+        """Meanwhile the subscriber's take() would wait for it."""
+        return self._coming is not None and not self._coming.done()
+
     def ask(self, subscriber: Any) -> _Coming:
-        """The next message. Who asks before it has come gets the same one."""
-        if self.coming is None:
-            self.coming = _Coming()
-            self._wanted.put((self.coming, weakref.ref(subscriber)))
+        """Who asks before a message has come gets the same one."""
+        if self._coming is None or self._coming.done():
+            self._coming = _Coming()
+            self._wanted.put((self._coming, weakref.ref(subscriber)))
             if self._thread is None:
-                self._thread = threading.Thread(target=_take, args=(self._wanted,), name="sinew-asyncio", daemon=True)
+                self._thread = threading.Thread(target=_wait, args=(self._wanted,), name="sinew-asyncio", daemon=True)
                 _threads.add(self._thread)
                 self._thread.start()
-        return self.coming
-
-    def taken(self, coming: _Coming) -> bool:
-        """Whether a message that has come is the caller's."""
-        mine = self.coming is coming
-        if mine:
-            self.coming = None
-        return mine
+        return self._coming
 
     def end(self) -> None:
         self._wanted.put(None)
@@ -99,30 +99,19 @@ class _Waiter:
         self.end()
 
 
-def _take(wanted: queue.SimpleQueue[Any]) -> None:
+def _wait(wanted: queue.SimpleQueue[Any]) -> None:
     for coming, subscriber in iter(wanted.get, None):
-        try:
-            coming.set_result(_next(subscriber))
-        except BaseException as error:
-            coming.set_exception(error)
+        with contextlib.suppress(Exception):  # take() says what is wrong
+            while not _has_news(subscriber) and coming.awaiting:
+                pass
+        coming.set_result(None)
         del coming, subscriber  # not kept while this waits to be asked
 
 
-def _next(subscriber: weakref.ref[Any]) -> Tuple[Any, Any]:
-    """Waits without keeping the subscriber: it looks now and then whether somebody else does."""
-    since = time.monotonic()
-    while (there := subscriber()) is not None:
-        left = math.inf if there.timeout is None else since + there.timeout - time.monotonic()
-        try:
-            return typing.cast(Tuple[Any, Any], there._take(max(0.0, min(LOOK_AFTER_S, left)), there.timeout if left <= LOOK_AFTER_S else 0.0))
-        except _native.Timeout:
-            if left <= LOOK_AFTER_S:
-                raise
-        except _native.Closed:
-            break
-        finally:
-            del there  # also not by the traceback of what is raised
-    raise StopAsyncIteration
+def _has_news(subscriber: weakref.ref[Any]) -> bool:
+    """Waits without keeping the subscriber for long: somebody else is to keep it."""
+    there = subscriber()
+    return there is None or there._wait(LOOK_AFTER_S)
 
 
 _waiters: weakref.WeakKeyDictionary[Any, _Waiter] = weakref.WeakKeyDictionary()
@@ -154,18 +143,17 @@ class Messages:
         return self
 
     async def __anext__(self) -> Tuple[Any, Any]:
+        loop, timeout = asyncio.get_running_loop(), self._subscriber.timeout
+        until = None if timeout is None else loop.time() + timeout
         # Others get their turn, also when messages come faster than they are looked at.
         await asyncio.sleep(0)
         while True:
-            if self._waiter.coming is None:
+            if not self._waiter.waits():
                 try:
                     return typing.cast(Tuple[Any, Any], self._subscriber.take(0.0))
                 except _native.Timeout:
                     pass
                 except _native.Closed:
                     raise StopAsyncIteration from None
-            coming = self._waiter.ask(self._subscriber)
-            await coming.wait()
-            # Where all of them were cancelled, it is the next one's.
-            if self._waiter.taken(coming):
-                return typing.cast(Tuple[Any, Any], coming.result())
+            if not await self._waiter.ask(self._subscriber).wait(until):
+                await loop.run_in_executor(None, self._subscriber._raise_in_vain)  # it asks the manager why

@@ -1,7 +1,7 @@
 """The native half of sinew: nodes, messages and types, on the C interface (bindings/c/sinew.h).
 
 Times that are given are seconds (`float`), `None` is for ever; points in time that are told are nanoseconds of `time.monotonic_ns()`.
-Everything may be used by any thread. What waits lets other threads run and ends with KeyboardInterrupt on Ctrl-C.
+Everything may be used by any thread. What waits lets other threads run and ends with KeyboardInterrupt on Ctrl-C; but closing waits for callbacks that run, whatever they wait for: give what may be long in coming in them a timeout.
 Callbacks run on execution threads of the node, one at a time; what they raise goes to `sys.unraisablehook`, whose `object` shows what was called and by whom, and has it as `function`.
 """
 # Long because: it is the interface of one module and its manual.
@@ -415,9 +415,9 @@ class Client(Generic[M, A]):
     @property
     def closed(self) -> bool: ...
     def call(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> A:
-        """Waits for the response: Timeout, CallFailed, Cancelled, Lost, NoMemory, Closed. The default request is one of defaults. Not in a callback of a call of the same client, where it raises RuntimeError."""
+        """Waits for the response: Timeout, CallFailed, Cancelled, Lost, NoMemory, Closed. The default request is one of defaults. Not in a callback of a call of the same client, where it raises RuntimeError, nor on the execution thread that is to answer, that of a provider of the same node: there it waits for itself. Use call_async(), or another `execution_thread`."""
     def call_async(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> Answer[A]:
-        """The same without waiting. Cancelling the future cancels the call, and so does cancelling who awaits it; its callbacks run on a thread of the client's own."""
+        """The same without waiting; the request is copied. Cancelling the future cancels the call, and so does cancelling who awaits it; its callbacks run on a thread of the client's own."""
     def statistics(self) -> Mapping[str, int]:
         """Counts since it was created, by their names; as in sinew.h."""
     def close(self) -> None:

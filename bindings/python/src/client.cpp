@@ -184,6 +184,7 @@ nb::object call_async(nb::handle client, nb::handle request, const Seconds& time
   const nb::object future = make_answer(client);
   auto writer = std::make_shared<Writer>();
   encode_request(*self.request, request, *writer);
+  writer->own();  // it may be sent later, and once more
   const auto extents = writer->extents();
   const std::int64_t timeout_ns = ns_of(timeout);
   const Node& node = nb::cast<const Node&>(self.node);

@@ -26,6 +26,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;  // its __init__ has failed
   quietly("sinew.Node", [&] { nb::inst_ptr<Node>(self)->close(); });
   return 0;
 }

@@ -100,8 +100,12 @@ std::string why_nothing(const Subscriber& self, const Seconds& waited) {
   return why_no_message(self.node, self.topic, told.publishers);
 }
 
-/// The next message, once there is one. None when it, or its node, is closed. `waited`: how long the user does, of which this may be the end.
-nb::object next(const Subscriber& self, const Seconds& timeout, const Seconds& waited) {
+[[noreturn]] void raise_in_vain(const Subscriber& self, const Seconds& waited) {
+  raise(SINEW_NOTHING, "no message came on '" + self.topic + "' in time" + why_nothing(self, waited));
+}
+
+/// The next message, once there is one. None when it, or its node, is closed.
+nb::object next(const Subscriber& self, const Seconds& timeout) {
   const Deadline deadline(timeout);
   while (!is_closed(self)) {
     const std::shared_ptr<sinew_subscriber> from = self.handle;
@@ -118,22 +122,38 @@ nb::object next(const Subscriber& self, const Seconds& timeout, const Seconds& w
     if (outcome.status == SINEW_CLOSED) break;
     if (outcome.status != SINEW_NOTHING) outcome.check();
     check_signals();
-    if (deadline.is_over()) raise(SINEW_NOTHING, "no message came on '" + self.topic + "' in time" + why_nothing(self, waited));
+    if (deadline.is_over()) raise_in_vain(self, timeout);
   }
   return nb::none();
 }
 
-nb::object take_of(const Subscriber& self, const Seconds& timeout, const Seconds& waited) {
-  nb::object taken = next(self, timeout, waited);
+/// Whether take() may have a message now, or has to say that none comes any more.
+bool wait(const Subscriber& self, double timeout) {
+  const Deadline deadline{Seconds(timeout)};
+  while (!is_closed(self)) {
+    const std::shared_ptr<sinew_subscriber> of = self.handle;
+    Outcome outcome;
+    {
+      const Released released;
+      outcome = Outcome::of(sinew_subscriber_wait(of.get(), deadline.slice_ns()));
+    }
+    if (outcome.status != SINEW_NOTHING) {
+      outcome.check();
+      return true;
+    }
+    check_signals();
+    if (deadline.is_over()) return false;
+  }
+  return true;
+}
+
+nb::object take(const Subscriber& self, const Seconds& timeout) {
+  nb::object taken = next(self, timeout);
   if (taken.is_none()) {
     raise(SINEW_CLOSED, "the subscriber of '" + self.topic +
                             "', or its node, is closed, or of the process that this one was forked from: no message comes any more");
   }
   return taken;
-}
-
-nb::object take(const Subscriber& self, const Seconds& timeout) {
-  return take_of(self, timeout, timeout);
 }
 
 PyObject* call_take(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -155,7 +175,7 @@ PyType_Slot slots[] = {{Py_tp_methods, methods},
                        {0, nullptr}};
 
 nb::object iterate(const Subscriber& self) {
-  nb::object taken = next(self, self.timeout, self.timeout);
+  nb::object taken = next(self, self.timeout);
   if (taken.is_none()) throw nb::stop_iteration();
   return taken;
 }
@@ -191,7 +211,8 @@ void define_subscriber(nb::module_& module, NodeClass& node) {
   define_closing<Subscriber>(type);
   type.def_ro("topic", &Subscriber::topic)
       .def_prop_ro("type", [](const Subscriber& self) { return type_object(self.type); })
-      .def("_take", &take_of, nb::arg("timeout"), nb::arg("waited").none())
+      .def("_wait", &wait, nb::arg("timeout"))
+      .def("_raise_in_vain", [](const Subscriber& self) { raise_in_vain(self, self.timeout); })
       .def_ro("timeout", &Subscriber::timeout)
       .def("__aiter__", &messages_of)
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })

@@ -1,6 +1,7 @@
 #include "bindings/python/src/writer.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace sinew::python {
 namespace {
@@ -53,6 +54,17 @@ void Writer::take_back(const Mark& mark) {
     cuts_.pop_back();
   }
   referred_ = mark.referred;
+}
+
+void Writer::own() {
+  std::vector<std::uint8_t> whole;
+  whole.reserve(control_.size() + referred_);
+  for (const sinew_extent& extent : extents()) {
+    const auto* const from = static_cast<const std::uint8_t*>(extent.data);
+    whole.insert(whole.end(), from, from + extent.size);
+  }
+  take_back({encapsulation, 0, 0});
+  control_ = std::move(whole);
 }
 
 std::vector<sinew_extent> Writer::extents() const {

@@ -44,6 +44,9 @@ class Writer {
   Mark mark() const { return {control_.size(), cuts_.size(), referred_}; }
   void take_back(const Mark& mark);
 
+  /// Copies what was referred to: from now on it may change.
+  void own();
+
   /// What was written. Valid until more is.
   std::vector<sinew_extent> extents() const;
 

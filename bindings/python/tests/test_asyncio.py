@@ -21,6 +21,10 @@ class Messages(Case):
         while publisher.statistics()["subscribers"] == 0:
             await asyncio.sleep(0.001)
 
+    async def wait_in_vain(self, subscriber):
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(subscriber.__aiter__().__anext__(), 0.05)
+
     def test_come_in_their_order(self):
         async def body(node):
             publisher = node.create_publisher("x", sinew.uint32, qos=sinew.Qos(depth=100))
@@ -118,6 +122,43 @@ class Messages(Case):
             return [(await subscriber.__aiter__().__anext__())[0] for _ in range(2)]
 
         self.assertEqual(self.run_with_node(body), [1, 2])
+
+    def test_that_come_when_nobody_waits_any_more_are_pushed_out_by_newer_ones(self):
+        async def body(node):
+            publisher = node.create_publisher("x", sinew.uint32)
+            subscriber = node.subscribe("x", qos=sinew.Qos(depth=1))
+            await self.connected(publisher)
+            await self.wait_in_vain(subscriber)
+            for number in range(3):
+                publisher.publish(number)
+                await asyncio.sleep(0.05)
+            return (await subscriber.__aiter__().__anext__())[0]
+
+        self.assertEqual(self.run_with_node(body), 2)
+
+    def test_that_come_when_nobody_waits_any_more_are_there_for_whoever_takes(self):
+        async def body(node):
+            publisher = node.create_publisher("x", sinew.uint32)
+            subscriber = node.subscribe("x")
+            await self.connected(publisher)
+            await self.wait_in_vain(subscriber)
+            publisher.publish(7)
+            await asyncio.sleep(0.05)
+            return subscriber.take(10)[0]
+
+        self.assertEqual(self.run_with_node(body), 7)
+
+    def test_are_waited_for_as_long_as_each_wait_is_to_be(self):
+        async def body(node):
+            publisher = node.create_publisher("x", sinew.uint32)
+            subscriber = node.subscribe("x", timeout=1.0)
+            await self.connected(publisher)
+            await self.wait_in_vain(subscriber)
+            await asyncio.sleep(1.1)  # its time would be over
+            publisher.publish(7)
+            return (await subscriber.__aiter__().__anext__())[0]
+
+        self.assertEqual(self.run_with_node(body), 7)
 
     def test_that_many_have_waited_for_in_vain_keep_none_of_them(self):
         def futures():

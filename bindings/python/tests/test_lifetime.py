@@ -264,6 +264,20 @@ robot = Robot()
 sys.exit(0)
 """)
 
+    def test_go_on_when_nodes_of_their_own_classes_could_not_be_made(self):
+        self.assert_runs("""
+import gc
+class Robot(sinew.Node):
+    def __init__(self, name):
+        self.me = self  # a circle, which the interpreter looks for
+        if not name: raise ValueError
+        super().__init__(name)
+for wrong in (node.name, None) * 50:
+    with contextlib.suppress(sinew.NameTaken, ValueError):
+        Robot(wrong)
+    gc.collect()
+""")
+
     def test_may_close_their_nodes_in_any_thread_and_order(self):
         self.assert_runs("""
 threads = [threading.Thread(target=it.close) for it in (publisher, subscriber, other, node, node, other)]

@@ -1,7 +1,12 @@
 """What is said to those who are new, where they do what cannot be meant. Each text says what is there and what to write."""
 
 import asyncio
+import contextlib
 import dataclasses
+import os
+import pathlib
+import signal
+import threading
 import unittest
 from typing import List
 
@@ -159,6 +164,13 @@ class Waiting(Case):
             with self.assertRaisesRegex(sinew.Timeout, "^no message came on 'chatter' in time" + says):
                 wait()
 
+    def pid_of_manager(self):
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if {b"--socket", os.environ["SINEW_DOMAIN"].encode()} <= set((process / "cmdline").read_bytes().split(b"\0")):
+                    return int(process.name)
+        return self.fail("there is no manager")
+
     def test_for_a_publisher_whose_policy_differs_says_which_and_what_to_do(self):
         subscriber = self.node.subscribe("chatter", String, qos=sinew.Qos(reliable=True), timeout=0.6)
         publisher = self.other.create_publisher("chatter", String)
@@ -185,6 +197,22 @@ class Waiting(Case):
         self.other.provide("chatter", Nothing.Request, Nothing.Response, lambda _: None)
         self.assert_in_vain(subscriber, r": nobody publishes it\. Did you mean 'chattter'\?$")
         publisher.close()
+
+    def test_is_not_waiting_for_a_manager_that_does_not_say_why(self):
+        subscriber = self.node.subscribe("chatter", String)
+        manager = self.pid_of_manager()
+        os.kill(manager, signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                with self.assertRaisesRegex(sinew.Timeout, "^no message came on 'chatter' in time$"):
+                    subscriber.take(0.5)
+                asking = [thread for thread in threading.enumerate() if thread.name == "sinew-absence"]
+                self.assertEqual(len(asking), 1, "it waits beside, and once")
+        finally:
+            os.kill(manager, signal.SIGCONT)
+        asking[0].join(PATIENCE)
+        with self.assertRaisesRegex(sinew.Timeout, ": nobody publishes it$"):
+            subscriber.take(0.5)
 
     def test_where_a_publisher_is_silent_says_that_it_is_there(self):
         subscriber = self.node.subscribe("chatter", String, timeout=0.6)

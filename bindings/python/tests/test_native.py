@@ -399,6 +399,14 @@ class Services(Nodes):
         self.assertEqual(client.call(timeout=PATIENCE).sum, 0)
         self.assertEqual(client.call_async({"a": 4}).result(PATIENCE).sum, 4)
 
+    def test_get_what_was_asked_also_when_it_changes_before_they_come(self):
+        client = self.other.create_client("add", REQUEST, RESPONSE)
+        data = np.ones(10000, dtype=np.uint8)
+        future = client.call_async({"a": 1, "data": data})
+        data[:] = 2
+        self.node.provide("add", REQUEST, RESPONSE, lambda request: {"sum": request.a + int(request.data.sum())})
+        self.assertEqual(future.result(PATIENCE).sum, 10001)
+
     def test_tell_clients_what_handlers_raise(self):
         def handler(request):
             if request.a == 1:

@@ -761,6 +761,13 @@ unsafe extern "C" {
         frame: *mut *mut sinew_frame,
     ) -> sinew_status;
 }
+unsafe extern "C" {
+    /// Takes nothing: waits, as long as that would, until sinew_subscriber_take() may have a message, which it has not where another thread was faster, or has to say that none comes any more. SINEW_NOTHING when it has waited in vain.
+    pub fn sinew_subscriber_wait(
+        subscriber: *mut sinew_subscriber,
+        timeout_ns: i64,
+    ) -> sinew_status;
+}
 /// Counts since it was created; as sinew::SubscriberStatistics.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
