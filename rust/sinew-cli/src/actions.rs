@@ -243,7 +243,7 @@ impl<'a> Ended<'a> {
         let (last_feedback, ended_at) = (reader.number()?, reader.number()?);
         let at_result = reader.clone();
         reader.skip_value(result)?;
-        let text = String::from_utf8_lossy(&reader.string()?).into_owned();
+        let text = reader.text()?;
         Ok(Ended { state, last_feedback, ended_at, result: at_result, text })
     }
 

@@ -64,8 +64,8 @@ pub fn json(reader: &mut Reader<'_>, ty: &Type, to: &mut impl Write) -> Printed 
     match ty {
         Type::Number(number) | Type::Enumeration { number, .. } => scalar(reader, *number, Notation::Json, to),
         Type::String => {
-            let text = reader.string()?;
-            Ok(quoted(&String::from_utf8_lossy(&text), to)?)
+            let text = reader.text()?;
+            Ok(quoted(&text, to)?)
         }
         Type::Vector(element) => {
             let count = reader.count(element)?;
@@ -153,8 +153,8 @@ fn csv_cell(reader: &mut Reader<'_>, ty: &Type, to: &mut impl Write) -> Printed 
     match ty {
         Type::Number(number) | Type::Enumeration { number, .. } => scalar(reader, *number, Notation::Plain, to),
         Type::String => {
-            let text = reader.string()?;
-            Ok(cell(&escaped(&String::from_utf8_lossy(&text)), to)?)
+            let text = reader.text()?;
+            Ok(cell(&escaped(&text), to)?)
         }
         Type::Optional(value) if !matches!(**value, Type::Optional(_)) => {
             if !reader.has_value()? {
@@ -346,8 +346,7 @@ impl<W: Write> Yaml<'_, '_, W> {
     }
 
     fn string(&mut self) -> Printed {
-        let bytes = self.reader.string()?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = self.reader.text()?;
         if let Some((cut, _)) = usize::try_from(self.most).ok().and_then(|most| text.char_indices().nth(most)) {
             let left = text[cut..].chars().count();
             return Ok(quoted(&format!("{}... {left} more", &text[..cut]), self.to)?);

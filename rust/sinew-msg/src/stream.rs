@@ -133,6 +133,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A string as text, with marks where it is no UTF-8. Copied before it is looked at: a publisher that runs wild may write what lies in its memory in between.
+    pub fn text(&mut self) -> Result<String, Malformed> {
+        let text = self.string()?.into_owned();
+        Ok(String::from_utf8(text).unwrap_or_else(|why| String::from_utf8_lossy(why.as_bytes()).into_owned()))
+    }
+
     /// The number of elements of a vector of this element, as many as there may be in what is left.
     pub fn count(&mut self, element: &Type) -> Result<u64, Malformed> {
         let count = u64::from(self.number::<u32>()?);

@@ -99,7 +99,7 @@ impl<T: Message> Received<T> {
         Received { frame, of: PhantomData }
     }
 
-    /// Reads it: [`Slice`](crate::Slice), `&str` and `&[u8]` are where the publisher wrote them, all else is a value of its own. [`ErrorKind::InvalidMessage`](crate::ErrorKind) where its publisher has sent what is none of the type.
+    /// Reads it: [`Slice`](crate::Slice), `&str` and `&[u8]` are where the publisher wrote them, and change if its process runs wild; all else is a value of its own. [`ErrorKind::InvalidMessage`](crate::ErrorKind) where its publisher has sent what is none of the type.
     pub fn read(&self) -> Result<T::Read<'_>> {
         let parts: Vec<&[u8]> = self.frame.extents().collect();
         Ok(read::value_in(&parts)?)

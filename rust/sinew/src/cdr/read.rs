@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::str::Utf8Error;
 
 use serde::de::value::U32Deserializer;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor};
@@ -107,6 +108,10 @@ fn refused<T>(what: &str) -> Result<T, Problem> {
     Err(Problem(format!("{what} cannot be in a message")))
 }
 
+fn not_utf8(error: Utf8Error) -> Problem {
+    Problem(format!("a string is not UTF-8: {error}"))
+}
+
 macro_rules! numbers {
     ($($method:ident: $visit:ident;)*) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -138,7 +143,6 @@ impl<'de> Deserializer<'de> for &mut Stream<'de> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        let not_utf8 = |error| Problem(format!("a string is not UTF-8: {error}"));
         let text = self.reader.string()?;
         self.note_all(&text);
         match text {
@@ -148,7 +152,10 @@ impl<'de> Deserializer<'de> for &mut Stream<'de> {
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.deserialize_str(visitor)
+        // Copied first, and then looked at: a publisher that runs wild may write what lies in its memory in between.
+        let text = self.reader.string()?.into_owned();
+        self.note_all(&text);
+        visitor.visit_string(String::from_utf8(text).map_err(|error| not_utf8(error.utf8_error()))?)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -398,6 +405,37 @@ mod tests {
         assert_eq!(map_in::<BTreeMap<BTreeMap<u8, u8>, u8>, _>(&keys).unwrap(), keys.clone().into());
         is_refused::<BTreeMap<BTreeMap<u8, u8>, u8>, _>(&[keys[0].clone(), keys[0].clone()]);
         is_refused::<BTreeMap<u8, BTreeMap<u8, u8>>, _>(&[(1_u8, [(5_u8, 0_u8), (5, 0)].as_slice()), (2, &[])]);
+    }
+
+    #[test]
+    fn a_string_is_copied_before_it_is_looked_at_and_a_str_lies_where_it_was_written() {
+        /// A string that its visitor was given.
+        struct Given(String);
+        struct Asks;
+        impl Visitor<'_> for Asks {
+            type Value = Given;
+            fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                to.write_str("a string of its own")
+            }
+            fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Given, E> {
+                Err(E::custom("it was looked at where it lies"))
+            }
+            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Given, E> {
+                Ok(Given(text))
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for Given {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Given, D::Error> {
+                from.deserialize_string(Asks)
+            }
+        }
+        let stream = [0, 1, 0, 0, 3, 0, 0, 0, b'a', b'b', 0];
+        assert_eq!(value_in::<Given>(&[&stream]).unwrap().0, "ab");
+        assert_eq!(value_in::<&str>(&[&stream]).unwrap().as_ptr(), stream[8..].as_ptr());
+        let wrong = [0, 1, 0, 0, 3, 0, 0, 0, b'a', 0xff, 0];
+        let why = "a string is not UTF-8: invalid utf-8 sequence of 1 bytes from index 1";
+        assert_eq!(value_in::<String>(&[&wrong]).unwrap_err().to_string(), why);
+        assert_eq!(value_in::<&str>(&[&wrong]).unwrap_err().to_string(), why);
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub fn text_of(mut reader: Reader<'_>, result: &Type) -> Result<String, Malforme
     let _state = reader.number::<u8>()?;
     let (_server, _last_feedback, _ended_at): (u64, u64, i64) = (reader.number()?, reader.number()?, reader.number()?);
     reader.skip_value(result)?;
-    Ok(String::from_utf8_lossy(&reader.string()?).into_owned())
+    reader.text()
 }
 
 /// The other way round of [`result_out`]. `server` and `last_feedback` are what the domain was told with the feedback of the goal.
