@@ -115,7 +115,11 @@ impl Profile {
         let keep_all = self.history.is(2, "keep_all");
         let lease = self.liveliness_lease_duration.duration();
         Qos {
-            depth: if keep_all { 0 } else { self.depth.min(DEEPEST) as u32 },
+            depth: match (keep_all, self.depth) {
+                (true, _) => 0,
+                (false, 0) => Qos::default().depth, // that of the system, in ROS 2
+                (false, depth) => depth.min(DEEPEST) as u32,
+            },
             keep_all,
             reliable: self.reliability.is(1, "reliable"),
             transient_local: self.durability.is(1, "transient_local"),
@@ -176,6 +180,12 @@ mod tests {
             "- {{history: keep_all, depth: 0, reliability: reliable, durability: volatile, deadline: {time}, lifespan: {time}, liveliness: automatic, liveliness_lease_duration: {time}, avoid_ros_namespace_conventions: false}}"
         );
         assert_eq!(from_yaml(&text), Ok(Qos::reliable()));
+    }
+
+    #[test]
+    fn a_depth_of_nothing_is_the_usual_one() {
+        let text = to_yaml(&[Qos::default()]).unwrap().replace("depth: 8", "depth: 0");
+        assert_eq!(from_yaml(&text), Ok(Qos::default()));
     }
 
     #[test]

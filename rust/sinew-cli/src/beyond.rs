@@ -63,7 +63,7 @@ impl Beyond {
             let far = of_kind.entry(entry.name.clone()).or_insert_with(|| Far {
                 signature: entry.signature.clone(),
                 response: entry.response.clone(),
-                offered: Qos { reliable: true, transient_local: true, ..Qos::default() },
+                offered: Qos { depth: 0, reliable: true, transient_local: true, ..Qos::default() },
                 at: Vec::new(),
             });
             far.offered = Qos {

@@ -21,11 +21,6 @@ pub(crate) fn nanoseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// 0 means the default to the library, or none: so what is shorter than it can say is rounded up.
-pub(crate) fn optional_nanoseconds(duration: Option<Duration>) -> i64 {
-    duration.map_or(0, |duration| nanoseconds(duration).max(1))
-}
-
 pub(crate) fn duration(nanoseconds: i64) -> Option<Duration> {
     u64::try_from(nanoseconds).ok().filter(|nanoseconds| *nanoseconds > 0).map(Duration::from_nanos)
 }

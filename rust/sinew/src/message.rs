@@ -21,9 +21,12 @@ use serde::{Deserialize, Serialize};
 /// | `enum` with values | `(A\|B)` | `std::variant<A, B>` |
 /// | `enum` without, and `struct Name(u8)`, named `Name(uint8)` by serde | `Name(uint8)` | `enum class Name : uint8_t` |
 ///
+/// `&str`, `&[u8]`, `Slice` and what else serde is asked to lend are looked at where the publisher wrote them, and all else is copied first. What lies there does not change, unless the publisher's process runs wild, as of a
+/// [`Frame`](crate::raw::Frame): who must be safe from that has `String` and `Vec<u8>`.
+///
 /// Serde has no arrays of more than 32 elements: those are `#[serde(with = "serde_big_array::BigArray")] covariance: [f64; 36]`, by the crate `serde-big-array`.
 ///
-/// Variants of an `enum` are 0, 1, 2 and so on, in their order, whatever `= 7` says of one, which serde does not tell. An enumeration that has other values in C++ or Python is a `struct Name(u8)`.
+/// Variants of an `enum` are 0, 1, 2 and so on, in their order, whatever `= 7` says of one, which serde does not tell. Those that are `#[serde(skip)]` stand behind all others, for serde counts them only when it writes. An enumeration that has other values in C++ or Python is a `struct Name(u8)`.
 ///
 /// Not among them: `char`, integers of 16 bytes, `usize` where it has 4 bytes, types that contain themselves, and what asks the stream of which type it is, as `#[serde(untagged)]` and `#[serde(flatten)]` do. They are refused where a
 /// publisher or subscriber is made. Nor what serde writes in another way than it reads it, as a structure with a field that is only `#[serde(skip_serializing)]`, or only `#[serde(skip_deserializing)]`; `#[serde(skip)]` is both. A

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sinew_sys as sys;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ffi::optional_nanoseconds;
+use crate::ffi::nanoseconds;
 
 /// What a publisher offers, or a subscriber asks for. Two that do not fit are not connected: an [`Event`](crate::Event) tells.
 ///
@@ -14,11 +14,11 @@ use crate::ffi::optional_nanoseconds;
 ///
 /// let map = Qos { transient_local: true, ..Qos::keep_last(1) };
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// 1 to 512: keep so many of the newest messages of each publisher. 0: 8.
+    /// 1 to 512, and 8 unless set: keep so many of the newest messages of each publisher.
     pub depth: u32,
-    /// Lose nothing, in place of `depth`.
+    /// Lose nothing, in place of `depth`, which is not looked at then.
     pub keep_all: bool,
     /// With `keep_all` on both sides a publisher waits for a subscriber that is a whole ring behind.
     pub reliable: bool,
@@ -26,7 +26,7 @@ pub struct Qos {
     pub transient_local: bool,
     /// A publisher shows that it is alive by publishing or `assert_liveliness()`; else its process does. Needs [`lease`](Qos::lease), too: else [`ErrorKind::InvalidArgument`].
     pub manual_by_topic: bool,
-    /// Between two messages at most.
+    /// Between two messages at most. Zero is refused, as for the times below: leave out what is not wanted.
     pub deadline: Option<Duration>,
     /// Messages that are older are not delivered.
     pub lifespan: Option<Duration>,
@@ -34,23 +34,50 @@ pub struct Qos {
     pub lease: Option<Duration>,
 }
 
+impl Default for Qos {
+    /// The newest 8 messages of each publisher.
+    fn default() -> Qos {
+        Qos {
+            depth: 8,
+            keep_all: false,
+            reliable: false,
+            transient_local: false,
+            manual_by_topic: false,
+            deadline: None,
+            lifespan: None,
+            lease: None,
+        }
+    }
+}
+
 impl Qos {
-    /// The newest `depth` messages of each publisher.
+    /// The newest `depth` messages of each publisher: 1 to 512, else [`ErrorKind::InvalidArgument`] where a publisher or subscriber is made.
     pub fn keep_last(depth: u32) -> Qos {
         Qos { depth, ..Qos::default() }
     }
 
     /// Every message: publishers wait for subscribers that are a whole ring behind.
     pub fn reliable() -> Qos {
-        Qos { keep_all: true, reliable: true, ..Qos::default() }
+        Qos { depth: 0, keep_all: true, reliable: true, ..Qos::default() }
     }
 
     pub(crate) fn in_c(&self, topic: &str) -> Result<sys::sinew_qos> {
+        let invalid = |why: &str| Error::new(ErrorKind::InvalidArgument, format!("topic '{topic}': {why}"));
+        if self.depth == 0 && !self.keep_all {
+            // In C that is the usual depth.
+            return Err(invalid("keep_last(0) is out of range, 1 to 512; use Qos::default() for the usual 8"));
+        }
+        for (what, time) in [("deadline", self.deadline), ("lifespan", self.lifespan), ("lease", self.lease)] {
+            if time == Some(Duration::ZERO) {
+                // In C that is none.
+                return Err(invalid(&format!("a {what} of 0 ns is out of range, 1 ns to 100 years; leave it out for none")));
+            }
+        }
         if self.manual_by_topic && self.lease.is_none() {
             // In C no lease is one of 0, of which the library would say that it is out of range.
-            let why = format!("topic '{topic}': manual_by_topic needs `lease` too: how often at least a publisher shows that it is alive");
-            return Err(Error::new(ErrorKind::InvalidArgument, why));
+            return Err(invalid("manual_by_topic needs `lease` too: how often at least a publisher shows that it is alive"));
         }
+        let time = |time: Option<Duration>| time.map_or(0, nanoseconds);
         Ok(sys::sinew_qos {
             struct_size: size_of::<sys::sinew_qos>() as u32,
             depth: self.depth,
@@ -58,9 +85,9 @@ impl Qos {
             reliable: self.reliable,
             transient_local: self.transient_local,
             manual_by_topic: self.manual_by_topic,
-            deadline_ns: optional_nanoseconds(self.deadline),
-            lifespan_ns: optional_nanoseconds(self.lifespan),
-            lease_ns: optional_nanoseconds(self.lease),
+            deadline_ns: time(self.deadline),
+            lifespan_ns: time(self.lifespan),
+            lease_ns: time(self.lease),
         })
     }
 }

@@ -132,6 +132,52 @@ fn who_shows_by_itself_that_it_is_alive_says_how_often() {
 }
 
 #[test]
+fn what_would_be_nothing_or_the_usual_to_the_library_is_refused() {
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let is_refused = |qos: Qos, why: &str| {
+        for error in [
+            Publisher::new(&node, "n", NUMBER, &qos, Default::default()).unwrap_err(),
+            Subscriber::new(&node, "n", NUMBER, &qos, Default::default()).unwrap_err(),
+            Frames::new(&node, "n", NUMBER, &qos, Default::default()).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(why), "{error}");
+        }
+    };
+    let zero = Some(Duration::ZERO);
+    is_refused(Qos::keep_last(0), "topic 'n': keep_last(0) is out of range, 1 to 512");
+    is_refused(Qos { deadline: zero, ..Qos::default() }, "topic 'n': a deadline of 0 ns is out of range");
+    is_refused(Qos { lifespan: zero, ..Qos::default() }, "topic 'n': a lifespan of 0 ns is out of range");
+    is_refused(Qos { lease: zero, ..Qos::default() }, "topic 'n': a lease of 0 ns is out of range");
+    for qos in [Qos::keep_last(1), Qos::reliable(), Qos { lifespan: Some(Duration::from_nanos(1)), ..Qos::default() }] {
+        Publisher::new(&node, "n", NUMBER, &qos, Default::default()).unwrap();
+    }
+}
+
+#[test]
+fn events_and_who_is_told_of_them_are_asked_for_together() {
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let qos = Qos::default();
+    for (events, is_told, why) in [
+        (Events::MATCHED, false, "topic 'n': events are asked for, but on_event is None"),
+        (Events::default(), true, "topic 'n': on_event is there, but no events are asked for"),
+    ] {
+        let on_event = || is_told.then(|| Box::new(|_: Event| {}) as Box<dyn FnMut(Event) + Send>);
+        let publisher = PublisherOptions { events, on_event: on_event(), ..Default::default() };
+        let subscriber = SubscriberOptions { events, on_event: on_event(), ..Default::default() };
+        for error in [
+            Publisher::new(&node, "n", NUMBER, &qos, publisher).unwrap_err(),
+            Subscriber::new(&node, "n", NUMBER, &qos, subscriber).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(why), "{error}");
+        }
+    }
+}
+
+#[test]
 fn to_withdraw_some_is_to_withdraw_one_at_least() {
     let domain = Domain::new();
     let node = domain.node("node");
@@ -227,6 +273,25 @@ async fn a_task_gets_messages_and_the_newest_push_the_oldest_out() {
     }
     assert_eq!(frames.lost(), 7);
     assert_eq!([number_in(&frames.recv().await), number_in(&frames.recv().await), number_in(&frames.recv().await)], [9, 10, 11]);
+}
+
+#[tokio::test]
+async fn a_task_gets_the_newest_of_each_publisher() {
+    let domain = Domain::new();
+    let kept = Qos { transient_local: true, ..Qos::keep_last(1) };
+    let nodes = ["left", "middle", "right"].map(|name| domain.node(name));
+    let publishers = nodes.each_ref().map(|node| Publisher::new(node, "n", NUMBER, &kept, Default::default()).unwrap());
+    for (publisher, value) in publishers.iter().zip(1..) {
+        publisher.publish(&[&number(value)]).unwrap();
+    }
+    let mut frames = Frames::new(&domain.node("viewer"), "n", NUMBER, &kept, Default::default()).unwrap();
+    assert!(eventually(|| frames.subscriber().statistics().received == 3));
+    publishers[0].publish(&[&number(4)]).unwrap();
+    assert!(eventually(|| frames.subscriber().statistics().received == 4 && frames.lost() > 0));
+    assert_eq!(frames.lost(), 1);
+    let mut values = [number_in(&frames.recv().await), number_in(&frames.recv().await), number_in(&frames.recv().await)];
+    values.sort_unstable();
+    assert_eq!(values, [2, 3, 4]);
 }
 
 #[cfg(feature = "tokio")]

@@ -290,6 +290,61 @@ fn variants_of_an_enumeration_are_numbered_in_their_order_and_other_values_are_t
 }
 
 #[test]
+fn a_type_with_skipped_variants_is_refused_unless_these_are_the_last_ones() {
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename = "robot/Estop(uint8)")]
+    enum Estop {
+        Released,
+        #[serde(skip)]
+        Unknown,
+        Pressed,
+    }
+    #[derive(Serialize, Deserialize)]
+    enum Target {
+        #[serde(skip)]
+        Unknown,
+        Speed(f64),
+        Place {
+            x: f64,
+        },
+    }
+    /// By other names, too, which have no numbers.
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    #[serde(rename = "robot/Light(uint8)")]
+    enum Light {
+        #[serde(alias = "Dark")]
+        Off,
+        #[serde(alias = "Bright")]
+        On,
+        #[serde(skip)]
+        Unknown,
+    }
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Lights {
+        all: Vec<Light>,
+    }
+    sinew::message!(Estop);
+    sinew::message!(Target);
+    sinew::message!(Lights);
+    fn is_refused<T: sinew::Message>(_skipped: &T, why: &str) {
+        let error = signature_of::<T>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    is_refused(&Estop::Unknown, "variant 'Pressed' of the enum 'robot/Estop(uint8)' is written as 2 and read as 1");
+    is_refused(&Target::Unknown, "variant 'Speed' of the enum 'Target' is written as 1 and read as 0: put skipped variants last");
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let publisher = Publisher::<Lights>::new(&node, "lights", &Qos::default()).unwrap();
+    let subscriber = Subscriber::<Lights>::new(&node, "lights", &Qos::default()).unwrap();
+    connected(&publisher);
+    assert_eq!(publisher.publish(&Lights { all: vec![Light::Unknown] }).unwrap_err().kind(), ErrorKind::InvalidMessage);
+    let lights = Lights { all: vec![Light::On, Light::Off] };
+    publisher.publish(&lights).unwrap();
+    assert_eq!(subscriber.take(LONG).unwrap().expect("it comes").read().unwrap(), lights);
+}
+
+#[test]
 fn arrays_of_more_than_32_elements_are_arrays_by_serde_big_array() {
     #[derive(Serialize, Deserialize, PartialEq, Debug)]
     struct Pose {

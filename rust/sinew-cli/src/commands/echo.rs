@@ -102,7 +102,7 @@ impl Source {
     }
 
     fn subscribe(&self, node: &Node, asked: &Echo) -> sinew::Result<Subscriber> {
-        let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
+        let depth = if asked.image { 1 } else { Qos::default().depth }; // a terminal may be slower than a camera
         let qos = Qos { transient_local: self.is_kept, ..Qos::keep_last(depth) };
         let options = SubscriberOptions { ghost: if self.is_here { Ghost::Observer } else { Ghost::No }, ..Default::default() };
         Subscriber::new(node, &self.name, &self.signature, &qos, options)

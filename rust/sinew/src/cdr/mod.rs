@@ -54,3 +54,8 @@ fn enumeration_of(name: &str) -> Option<(&str, Number)> {
     let (name, number) = name.strip_suffix(')')?.rsplit_once('(')?;
     Number::of_name(number).filter(|number| number.is_integer()).map(|number| (name, number))
 }
+
+/// What is wrong with an enum of such a name that is none.
+fn has_values(name: &str) -> Problem {
+    Problem(format!("'{name}' is named as an enumeration, and its variants have values"))
+}

@@ -1,14 +1,16 @@
 //! Which type of messages a type of Rust is: it is deserialized from values that are made up, and what it asks for is noted.
 
+use std::any::type_name;
 use std::collections::HashMap;
 
+use serde::Serialize;
 use serde::de::value::U32Deserializer;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use sinew_msg::{Field, MAX_DEPTH, Number, Structure, Type};
 
-use super::{Problem, enumeration_of};
+use super::{Problem, enumeration_of, has_values, write};
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::Message;
 use crate::slice::number_of_slice;
@@ -16,7 +18,7 @@ use crate::slice::number_of_slice;
 /// The type of messages that this is.
 pub fn type_of<T: Message>() -> Result<Type> {
     trace::<T::Read<'static>>()
-        .map_err(|why| Error::new(ErrorKind::InvalidArgument, format!("{} is no type of messages: {why}", std::any::type_name::<T>())))
+        .map_err(|why| Error::new(ErrorKind::InvalidArgument, format!("{} is no type of messages: {why}", type_name::<T>())))
 }
 
 /// Its signature, by which publishers and subscribers of all languages find each other (spec/types.md).
@@ -24,31 +26,58 @@ pub fn signature_of<T: Message>() -> Result<String> {
     type_of::<T>().map(|ty| ty.to_string())
 }
 
-fn trace<T: Deserialize<'static>>() -> std::result::Result<Type, Problem> {
-    let mut alternatives = HashMap::new();
+fn trace<T: Deserialize<'static> + Serialize>() -> std::result::Result<Type, Problem> {
+    let mut known = Known::default();
     loop {
-        let mut tracer = Tracer { alternatives: &mut alternatives, path: Vec::new(), traced: None, is_complete: true };
-        T::deserialize(&mut tracer)?;
-        let (traced, is_complete) = (tracer.traced.take(), tracer.is_complete);
+        let mut tracer = Tracer::new(&mut known);
+        let value = match T::deserialize(&mut tracer) {
+            Err(_) if tracer.is_attempt => continue,
+            value => value?,
+        };
+        let Tracer { traced, chosen, is_complete, .. } = tracer;
         let traced = traced.ok_or_else(|| Problem("it asks for nothing".to_owned()))?;
+        write::check_numbers(&value, &chosen)?;
         if is_complete {
             return Ok(traced);
         }
     }
 }
 
+/// An enum by its name and the type of its visitor, for others may have that name.
+type Enum = (&'static str, &'static str);
+
+/// What rounds have found out so far.
+#[derive(Default)]
+struct Known {
+    /// Those of enums, which are called by where they are.
+    alternatives: HashMap<Vec<usize>, Vec<Type>>,
+    /// How many variants of enumerations were chosen.
+    chosen: HashMap<Enum, usize>,
+}
+
 /// A value of an enum is one of its alternatives, so each round looks at another one; of those inside of it first.
 struct Tracer<'a> {
-    /// What is known of those of enums, which are called by where they are.
-    alternatives: &'a mut HashMap<Vec<usize>, Vec<Type>>,
+    known: &'a mut Known,
     path: Vec<usize>,
+    /// The enums around what is asked for next.
+    around: Vec<Enum>,
+    /// Variants of this round, in the order in which they were asked for.
+    chosen: Vec<(&'static str, usize)>,
     /// What was asked for last.
     traced: Option<Type>,
     /// Nothing was left for another round.
     is_complete: bool,
+    /// Of an enumeration it has chosen a variant that need not be there, as names may be aliases, or that may be refused: when it fails, the next round goes on behind that.
+    is_attempt: bool,
 }
 
 type Traced<T> = std::result::Result<T, Problem>;
+
+impl<'a> Tracer<'a> {
+    fn new(known: &'a mut Known) -> Tracer<'a> {
+        Tracer { known, path: Vec::new(), around: Vec::new(), chosen: Vec::new(), traced: None, is_complete: true, is_attempt: false }
+    }
+}
 
 impl Tracer<'_> {
     fn note<T>(&mut self, ty: Type, value: T) -> Traced<T> {
@@ -206,17 +235,31 @@ impl<'de> Deserializer<'de> for &mut Tracer<'_> {
     }
 
     fn deserialize_enum<V: Visitor<'de>>(self, name: &'static str, variants: &'static [&'static str], visitor: V) -> Traced<V::Value> {
+        let this = (name, type_name::<V>());
         if let Some((short, number)) = enumeration_of(name) {
-            let value = visitor.visit_enum(Alternative { tracer: self, name, chosen: 0, variant: None })?;
+            let known = self.known.chosen.entry(this).or_default();
+            let chosen = if *known < variants.len() { *known } else { 0 };
+            *known = variants.len().min(*known + 1);
+            self.is_complete &= *known == variants.len();
+            self.is_attempt |= chosen > 0;
+            self.chosen.push((name, chosen));
+            let value = visitor.visit_enum(Alternative { tracer: self, name, chosen, variant: None })?;
             return self.note(Type::Enumeration { name: short.to_owned(), number }, value);
         }
-        let known = self.alternatives.get(&self.path).map_or(0, Vec::len);
+        // Without this its rounds would grow and grow before they are nested too deep.
+        if self.around.contains(&this) {
+            return Err(Problem(format!("the enum '{name}' contains itself")));
+        }
+        let known = self.known.alternatives.get(&self.path).map_or(0, Vec::len);
         let chosen = if known < variants.len() { known } else { 0 };
         let was_complete = std::mem::replace(&mut self.is_complete, true);
         let variant = variants.get(chosen).copied();
         let path = self.path.clone();
+        self.chosen.push((name, chosen));
+        self.around.push(this);
         let (value, ty) = self.inside(chosen, |tracer| visitor.visit_enum(Alternative { tracer, name, chosen, variant }))?;
-        let known = self.alternatives.entry(path).or_default();
+        self.around.pop();
+        let known = self.known.alternatives.entry(path).or_default();
         if known.len() == chosen && self.is_complete {
             known.push(ty);
         }
@@ -297,9 +340,11 @@ struct Alternative<'a, 't> {
 }
 
 impl<'a, 't> Alternative<'a, 't> {
-    fn has_values(self) -> Traced<(&'a mut Tracer<'t>, &'static str)> {
-        let name = self.name;
-        let variant = self.variant.ok_or_else(|| Problem(format!("'{name}' is named as an enumeration, and its variants have values")))?;
+    fn with_value(self) -> Traced<(&'a mut Tracer<'t>, &'static str)> {
+        let Some(variant) = self.variant else {
+            self.tracer.is_attempt = false;
+            return Err(has_values(self.name));
+        };
         Ok((self.tracer, variant))
     }
 }
@@ -320,15 +365,15 @@ impl<'de> VariantAccess<'de> for Alternative<'_, '_> {
         self.tracer.note(Type::Structure(Structure { name, fields: Vec::new() }), ())
     }
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Traced<T::Value> {
-        let (tracer, _) = self.has_values()?;
+        let (tracer, _) = self.with_value()?;
         seed.deserialize(tracer)
     }
     fn tuple_variant<V: Visitor<'de>>(self, count: usize, visitor: V) -> Traced<V::Value> {
-        let (tracer, variant) = self.has_values()?;
+        let (tracer, variant) = self.with_value()?;
         tracer.tuple(Some(variant), count, visitor)
     }
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Traced<V::Value> {
-        let (tracer, variant) = self.has_values()?;
+        let (tracer, variant) = self.with_value()?;
         tracer.structure(variant, fields, visitor)
     }
 }
@@ -343,11 +388,11 @@ mod tests {
 
     use super::*;
 
-    fn signature<T: Deserialize<'static>>() -> String {
+    fn signature<T: Deserialize<'static> + Serialize>() -> String {
         trace::<T>().unwrap().to_string()
     }
 
-    fn complaint<T: Deserialize<'static>>() -> String {
+    fn complaint<T: Deserialize<'static> + Serialize>() -> String {
         trace::<T>().unwrap_err().to_string()
     }
 
@@ -393,16 +438,23 @@ mod tests {
     fn enumerations_are_those_that_name_their_integer() {
         assert_eq!(signature::<Mode>(), "robot/Mode(int32)");
         assert_eq!(signature::<Color>(), "robot/Color(uint8)");
-        #[derive(Deserialize)]
+        #[derive(Serialize, Deserialize)]
         enum Unnamed {
             A,
             B,
         }
         assert!(complaint::<Unnamed>().contains("Unnamed(uint8)"));
-        #[derive(Deserialize)]
+        #[derive(Serialize, Deserialize)]
         #[serde(rename = "robot/Color(uint16)")]
         struct Wrong(u8);
         assert!(complaint::<Wrong>().contains("holds uint8, not uint16"));
+        #[derive(Serialize, Deserialize)]
+        #[serde(rename = "robot/Command(uint8)")]
+        enum Valued {
+            Stop,
+            Turn(f64),
+        }
+        assert!(complaint::<Vec<Valued>>().contains("'robot/Command(uint8)' is named as an enumeration, and its variants have values"));
     }
 
     #[test]
@@ -415,18 +467,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_message_is_refused_with_the_reason() {
-        #[derive(Deserialize)]
+        #[derive(Serialize, Deserialize)]
         struct List {
             next: Option<Box<List>>,
         }
         assert!(complaint::<List>().contains("contains itself"));
-        #[derive(Deserialize)]
+        #[derive(Serialize, Deserialize)]
+        enum Expr {
+            Num(u8),
+            Add(Box<Expr>, Box<Expr>),
+        }
+        assert!(complaint::<Expr>().contains("the enum 'Expr' contains itself"));
+        #[derive(Serialize, Deserialize)]
         struct Flat {
             #[serde(flatten)]
             inside: BTreeMap<String, u8>,
         }
         assert_ne!(complaint::<Flat>(), "");
-        #[derive(Deserialize)]
+        #[derive(Serialize, Deserialize)]
         #[serde(untagged)]
         enum Untagged {
             A(u8),

@@ -9,7 +9,7 @@ use serde::ser::{
 use sinew_msg::stream::Reader;
 use sinew_msg::{Number, Type};
 
-use super::{Problem, enumeration_of};
+use super::{Problem, enumeration_of, has_values};
 use crate::slice::{number_of_room, number_of_slice};
 
 const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
@@ -48,6 +48,31 @@ pub(crate) fn stream_of<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     let mut stream = vec![0; size_of(value)?];
     write(value, &mut stream)?;
     Ok(stream)
+}
+
+/// A variant of an enum, as serde writes it.
+struct Variant {
+    /// The enum.
+    of: &'static str,
+    name: &'static str,
+    number: u32,
+}
+
+/// That this value is written with the numbers by which it was read, each beside the name of its enum. Serde counts the variants that it skips when it writes, and not when it reads. Names would not tell, as some are aliases.
+pub(crate) fn check_numbers<T: Serialize>(value: &T, read: &[(&str, usize)]) -> Result<(), Problem> {
+    let mut stream = Stream { variants: Some(Vec::new()), ..Stream::new(None) };
+    let written = value.serialize(&mut stream).ok().and(stream.variants).unwrap_or_default();
+    if written.len() != read.len() {
+        return Ok(()); // it is not written as it is read, or not at all, which the first message tells
+    }
+    for (Variant { of, name, number }, (read_of, number_read)) in written.iter().zip(read) {
+        if of == read_of && *number as usize > *number_read {
+            return Err(Problem(format!(
+                "variant '{name}' of the enum '{of}' is written as {number} and read as {number_read}: put skipped variants last"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Which type messages are of is known from how serde reads them, and nothing but a stream says how it writes them: the first one tells whether that is the same.
@@ -99,11 +124,13 @@ struct Stream<'a> {
     elements_are: Number,
     /// The number that comes next is that of the elements of such room.
     is_room: Option<Number>,
+    /// Those so far, where they are what is asked for.
+    variants: Option<Vec<Variant>>,
 }
 
 impl<'a> Stream<'a> {
     fn new(to: Option<&'a mut [u8]>) -> Stream<'a> {
-        Stream { to, position: 0, rooms: Vec::new(), elements_are: Number::Uint8, is_room: None }
+        Stream { to, position: 0, rooms: Vec::new(), elements_are: Number::Uint8, is_room: None, variants: None }
     }
 
     fn advance(&mut self, size: usize) -> Result<Option<&mut [u8]>, Problem> {
@@ -170,6 +197,21 @@ impl<'a> Stream<'a> {
             return Err(Problem(format!("{value} is no {}", number.name())));
         }
         self.number(&bytes[..size])
+    }
+
+    fn note(&mut self, of: &'static str, name: &'static str, number: u32) {
+        if let Some(variants) = &mut self.variants {
+            variants.push(Variant { of, name, number });
+        }
+    }
+
+    /// The number of a variant that has a value, which follows.
+    fn alternative(&mut self, of: &'static str, name: &'static str, number: u32) -> Result<(), Problem> {
+        if enumeration_of(of).is_some() {
+            return Err(has_values(of));
+        }
+        self.note(of, name, number);
+        self.number(&number.to_le_bytes())
     }
 }
 
@@ -250,8 +292,9 @@ impl<'a, 'b> Serializer for &'a mut Stream<'b> {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, name: &'static str, index: u32, _: &'static str) -> Result<(), Problem> {
-        match enumeration_of(name) {
+    fn serialize_unit_variant(self, of: &'static str, index: u32, name: &'static str) -> Result<(), Problem> {
+        self.note(of, name, index);
+        match enumeration_of(of) {
             Some((_, number)) => self.integer(number, index),
             None => self.serialize_u32(index),
         }
@@ -273,12 +316,12 @@ impl<'a, 'b> Serializer for &'a mut Stream<'b> {
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        of: &'static str,
         index: u32,
-        _: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Result<(), Problem> {
-        self.number(&index.to_le_bytes())?;
+        self.alternative(of, name, index)?;
         value.serialize(self)
     }
 
@@ -295,8 +338,8 @@ impl<'a, 'b> Serializer for &'a mut Stream<'b> {
         Ok(self)
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Problem> {
-        self.number(&index.to_le_bytes())?;
+    fn serialize_tuple_variant(self, of: &'static str, index: u32, name: &'static str, _: usize) -> Result<Self, Problem> {
+        self.alternative(of, name, index)?;
         Ok(self)
     }
 
@@ -308,8 +351,8 @@ impl<'a, 'b> Serializer for &'a mut Stream<'b> {
         Ok(self)
     }
 
-    fn serialize_struct_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Problem> {
-        self.number(&index.to_le_bytes())?;
+    fn serialize_struct_variant(self, of: &'static str, index: u32, name: &'static str, _: usize) -> Result<Self, Problem> {
+        self.alternative(of, name, index)?;
         Ok(self)
     }
 
@@ -349,6 +392,9 @@ macro_rules! structures {
                 value.serialize(&mut **self)
             }
             fn skip_field(&mut self, name: &'static str) -> Result<(), Problem> {
+                if self.variants.is_some() {
+                    return Ok(()); // a value that was made up says nothing of messages
+                }
                 Err(Problem(format!("field '{name}' is left out, and a message has all of them")))
             }
             fn end(self) -> Result<(), Problem> {
@@ -374,5 +420,30 @@ impl SerializeMap for &mut Stream<'_> {
     }
     fn end(self) -> Result<(), Problem> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_enumeration_that_has_values_is_not_written_whatever_is_read() {
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[serde(rename = "robot/Command(uint8)")]
+        enum Command {
+            Stop,
+            #[serde(skip_deserializing)]
+            Turn(f64),
+            #[serde(skip_deserializing)]
+            Go(f64, f64),
+            #[serde(skip_deserializing)]
+            Lift {
+                height: f64,
+            },
+        }
+        assert_eq!(super::stream_of(&Command::Stop).unwrap(), [0, 1, 0, 0, 0]);
+        for command in [Command::Turn(0.5), Command::Go(0.5, 1.0), Command::Lift { height: 2.0 }] {
+            let why = super::stream_of(&command).unwrap_err().to_string();
+            assert!(why.contains("'robot/Command(uint8)' is named as an enumeration, and its variants have values"), "{why}");
+        }
     }
 }

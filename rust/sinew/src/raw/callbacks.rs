@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use sinew_sys as sys;
 
 use super::Frame;
-use crate::event::{Event, OnEvent};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Events, OnEvent};
 
 /// What is called for a message.
 pub(super) type OnFrame = Box<dyn FnMut(Frame) + Send>;
@@ -21,6 +22,16 @@ impl Callbacks {
     pub(super) fn new(on_frame: Option<OnFrame>, on_event: Option<OnEvent>) -> Callbacks {
         Callbacks { on_frame: on_frame.map(Mutex::new), on_event: on_event.map(Mutex::new) }
     }
+}
+
+/// Whoever asks for one without the other would hear of nothing, and not know why.
+pub(super) fn require_both(topic: &str, events: Events, has_callback: bool) -> Result<()> {
+    let why = match (events == Events::default(), has_callback) {
+        (false, false) => "events are asked for, but on_event is None",
+        (true, true) => "on_event is there, but no events are asked for",
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::InvalidArgument, format!("topic '{topic}': {why}")))
 }
 
 /// # Safety

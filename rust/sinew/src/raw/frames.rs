@@ -16,8 +16,9 @@ use crate::qos::Qos;
 
 /// Subscribes to a topic, and gives the streams of its messages to a task, of any runtime.
 ///
-/// The node's execution thread, or [`Node::run`] of a node that has none, puts them into a queue. That holds as many as [`Qos::depth`] says, and newer ones push the oldest out; with [`Qos::keep_all`] it has no end, so who does not
-/// take what comes fills this process's memory, and not only the publisher's.
+/// The node's execution thread, or [`Node::run`] of a node that has none, puts them into a queue. That holds as many of each publisher as [`Qos::depth`] says, and newer ones push the oldest out; with [`Qos::keep_all`] it has no end, so
+/// who does not take what comes fills this process's memory, and not only the publisher's. Publishers are told apart by their nodes, so those of one node count as one. A lifespan is looked at when a message comes into the queue: what
+/// waits in it grows older.
 ///
 /// ```no_run
 /// # async fn show(node: sinew::Node) -> sinew::Result<()> {
@@ -35,23 +36,33 @@ pub struct Frames {
 }
 
 struct Queue {
-    waiting: VecDeque<Frame>,
+    /// With the names of their publishers.
+    waiting: VecDeque<(String, Frame)>,
+    /// Of each publisher.
     most: usize,
     lost: u64,
     waker: Option<Waker>,
 }
 
-/// What a subscriber keeps unless it says otherwise.
-const USUAL_DEPTH: usize = 8;
+impl Queue {
+    /// The oldest message of this publisher, if as many wait as may.
+    fn push_out(&mut self, publisher: &str) -> Option<Frame> {
+        if self.waiting.len() < self.most {
+            return None;
+        }
+        let mut of_it = self.waiting.iter().enumerate().filter(|(_, (whose, _))| whose == publisher).map(|(at, _)| at);
+        let oldest = of_it.next()?;
+        if of_it.count() + 1 < self.most {
+            return None;
+        }
+        self.waiting.remove(oldest).map(|(_, frame)| frame)
+    }
+}
 
 impl Frames {
     /// As [`Subscriber::new`].
     pub fn new(node: &Node, topic: &str, signature: &str, qos: &Qos, options: SubscriberOptions) -> Result<Frames> {
-        let most = match (qos.keep_all, qos.depth) {
-            (true, _) => usize::MAX,
-            (false, 0) => USUAL_DEPTH,
-            (false, depth) => depth as usize,
-        };
+        let most = if qos.keep_all { usize::MAX } else { qos.depth as usize };
         let queue = Arc::new(Mutex::new(Queue { waiting: VecDeque::new(), most, lost: 0, waker: None }));
         let filled = Arc::clone(&queue);
         let subscriber = Subscriber::with_callback(node, topic, signature, qos, options, move |frame| put(&filled, frame))?;
@@ -67,7 +78,7 @@ impl Frames {
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Frame> {
         let mut queue = self.queue.lock().expect("nobody panics with it");
         match queue.waiting.pop_front() {
-            Some(frame) => Poll::Ready(frame),
+            Some((_, frame)) => Poll::Ready(frame),
             None => {
                 queue.waker = Some(context.waker().clone());
                 Poll::Pending
@@ -75,7 +86,7 @@ impl Frames {
         }
     }
 
-    /// Messages that newer ones pushed out of the queue.
+    /// Messages that newer ones of the same publisher pushed out of the queue.
     pub fn lost(&self) -> u64 {
         self.queue.lock().expect("nobody panics with it").lost
     }
@@ -87,12 +98,12 @@ impl Frames {
 }
 
 fn put(queue: &Mutex<Queue>, frame: Frame) {
+    let publisher = frame.info().publisher;
     let (pushed_out, waker) = {
         let mut queue = queue.lock().expect("nobody panics with it");
-        let is_full = queue.waiting.len() >= queue.most;
-        let pushed_out = if is_full { queue.waiting.pop_front() } else { None };
-        queue.lost += u64::from(is_full);
-        queue.waiting.push_back(frame);
+        let pushed_out = queue.push_out(&publisher);
+        queue.lost += u64::from(pushed_out.is_some());
+        queue.waiting.push_back((publisher, frame));
         (pushed_out, queue.waker.take())
     };
     drop(pushed_out);

@@ -46,7 +46,7 @@ pub struct PublisherOptions {
     pub when_full: WhenFull,
     /// Only there as long as others are.
     pub ghost: Ghost,
-    /// Which events `on_event` is told of.
+    /// Which events `on_event` is told of: one without the other is [`ErrorKind::InvalidArgument`](crate::ErrorKind).
     pub events: Events,
     /// Called on an execution thread of the node, one at a time. A panic in it ends the process.
     pub on_event: Option<OnEvent>,
@@ -69,6 +69,7 @@ impl Publisher {
     /// Publishes on `topic`. `signature` describes the type: "robot/Image{width:uint32;data:uint8[];}". Blocks until the manager has agreed. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the topic carries another type.
     pub fn new(node: &Node, topic: &str, signature: &str, qos: &Qos, options: PublisherOptions) -> Result<Publisher> {
         let qos = qos.in_c(topic)?;
+        callbacks::require_both(topic, options.events, options.on_event.is_some())?;
         if options.when_full == WhenFull::WithdrawSome(0) {
             // In C that is the usual number.
             let why = format!("topic '{topic}': WhenFull::WithdrawSome(0) withdraws nothing: use WhenFull::Refuse for that");

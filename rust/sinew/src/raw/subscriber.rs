@@ -24,7 +24,7 @@ pub struct SubscriberOptions {
     pub max_rate: f64,
     /// Only there as long as others are.
     pub ghost: Ghost,
-    /// Which events `on_event` is told of.
+    /// Which events `on_event` is told of: one without the other is [`ErrorKind::InvalidArgument`](crate::ErrorKind).
     pub events: Events,
     /// Called on an execution thread of the node, one at a time. A panic in it ends the process.
     pub on_event: Option<OnEvent>,
@@ -71,6 +71,7 @@ impl Subscriber {
         callback: Option<OnFrame>,
     ) -> Result<Subscriber> {
         let qos = qos.in_c(topic)?;
+        callbacks::require_both(topic, options.events, options.on_event.is_some())?;
         let (topic, signature) = (c_text(topic)?, c_text(signature)?);
         let takes_frames: sys::sinew_frame_callback = Some(callbacks::on_frame);
         let asked = sys::sinew_subscriber_options {
