@@ -15,13 +15,18 @@ use crate::cli::Cli;
 use crate::failure::{Done, Failure};
 use crate::output::{say, shown};
 
-/// Joins the domain, to look at it. Each topic that it hears takes a descriptor, so it lets the process have as many as it may.
+/// Joins the domain, to look at it.
 pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
+    raise_limit_of_files();
+    let name = format!("sinew-{verb}-{}", std::process::id());
+    Ok(Node::with_options(&name, &NodeOptions { domain: cli.domain.clone().unwrap_or_default(), by_caller: false })?)
+}
+
+/// Lets the process have as many descriptors as it may: each topic that it hears, and each file that it plays, takes one.
+pub fn raise_limit_of_files() {
     let files = getrlimit(Resource::Nofile);
     // What it must do without is told where it is missed.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
-    let name = format!("sinew-{verb}-{}", std::process::id());
-    Ok(Node::with_options(&name, &NodeOptions { domain: cli.domain.clone().unwrap_or_default(), by_caller: false })?)
 }
 
 /// What there is, but for who looks at it.

@@ -1,30 +1,65 @@
 //! Recordings that are named, or lie in folders that are.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
-use sinew_bag::Bag;
+use rustix::io::Errno;
+use sinew_bag::{Bag, BagError};
 
 use crate::failure::{Done, Failure};
 use crate::output::{WARN, say, shown};
 
-/// Opens all, one after the other. What cannot be read among others in a folder is told of, and left out: a recorder that was stopped at once leaves an empty file.
+/// How recordings begin: MCAP files, and bags of ROS 1.
+const MAGICS: [&[u8]; 2] = [b"\x89MCAP0\r\n", b"#ROSBAG V2.0\n"];
+
+/// Opens all, one after the other. What is no recording among others in a folder is told of, and left out: a recorder that was stopped at once leaves an empty file.
+/// A file that cannot be read would be missed: that is a failure, told when the others of its folder were opened.
 pub fn open_all(paths: &[PathBuf], mut each: impl FnMut(Bag) -> Done) -> Done {
     for path in paths {
         let is_folder = path.is_dir();
-        let mut is_any_open = false;
+        let (mut is_any_open, mut failure) = (false, None);
         for file in sinew_bag::files(path).map_err(Failure::of)? {
             match Bag::open(&file) {
                 Ok(bag) => {
                     is_any_open = true;
                     each(bag)?;
                 }
-                Err(why) if is_folder => say!("{WARN}warning:{WARN:#} left out: {}", shown(&why.to_string())),
-                Err(why) => return Err(Failure::of(why)),
+                Err(why) if is_folder && is_no_recording(&file) => {
+                    say!("{WARN}warning:{WARN:#} left out: {}", shown(&why.to_string()));
+                }
+                Err(why) => {
+                    failure.get_or_insert_with(|| unreadable(&why, &file, is_folder));
+                }
             }
+        }
+        if let Some(failure) = failure {
+            return Err(failure);
         }
         if !is_any_open {
             return Err(Failure::Failed(format!("{} has no file that can be read", shown(&path.to_string_lossy()))));
         }
     }
     Ok(())
+}
+
+/// Whether it can be read, and begins as none.
+fn is_no_recording(file: &Path) -> bool {
+    let mut begin = [0; 16];
+    match File::open(file).and_then(|mut file| file.read(&mut begin)) {
+        Ok(there) => !MAGICS.iter().any(|magic| begin[..there].starts_with(magic)),
+        // A folder is none, whatever its name.
+        Err(why) => why.kind() == ErrorKind::IsADirectory,
+    }
+}
+
+/// Why, and what to do.
+fn unreadable(why: &BagError, file: &Path, is_of_folder: bool) -> Failure {
+    let has_no_descriptor = File::open(file).is_err_and(|why| Errno::from_io_error(&why) == Some(Errno::MFILE));
+    let remedy = match (has_no_descriptor, is_of_folder) {
+        (true, _) => ": raise the limit (`ulimit -n`), or name fewer files",
+        (false, true) => ": name the other files to do without it",
+        (false, false) => "",
+    };
+    Failure::of(format!("{why}{remedy}"))
 }

@@ -6,6 +6,7 @@ mod play;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use common::{IMAGE, Running, eventually};
@@ -104,14 +105,60 @@ fn a_name_that_no_file_has_is_refused_before_anything_is_played() {
 }
 
 #[test]
-fn what_cannot_be_read_of_a_folder_is_left_out_and_the_others_are_played() {
+fn what_is_no_recording_in_a_folder_is_left_out_and_the_others_are_played() {
     let scene = Scene::new();
     scene.file("b.mcap", &[topic("/number", NUMBER, &Qos::reliable())], &[Due(0, "/number", number(1))]);
     std::fs::write(scene.folder.path().join("a.mcap"), "").unwrap();
+    std::fs::write(scene.folder.path().join("c.mcap"), "of a stranger").unwrap();
+    std::fs::create_dir(scene.folder.path().join("d.mcap")).unwrap();
     let numbers = scene.every("number");
     let (status, said) = scene.domain.complaint(&format!("play {}", scene.folder.path().display()));
-    assert!(status == 0 && said.contains("a.mcap is empty"), "{said}");
+    assert!(status == 0 && said.contains("a.mcap is empty") && said.contains("c.mcap is neither") && said.contains("d.mcap "), "{said}");
     assert_eq!(take(&numbers), number(1));
+}
+
+#[test]
+fn a_file_of_a_folder_that_cannot_be_opened_makes_it_fail_before_it_plays_and_bag_info_when_it_has_shown_the_others() {
+    let scene = Scene::new();
+    scene.file("b.mcap", &[topic("/number", NUMBER, &Qos::reliable())], &[Due(0, "/number", number(1))]);
+    std::os::unix::fs::symlink("none", scene.folder.path().join("a.mcap")).unwrap();
+    let numbers = scene.every("number");
+    let folder = scene.folder.path().display();
+    let (status, said) = scene.domain.complaint(&format!("play {folder}"));
+    assert!(status == 1 && said.contains("a.mcap cannot be read: ") && said.contains(": name the other files"), "{said}");
+    assert!(all(&numbers).is_empty());
+    let output = scene.domain.run(&format!("bag info --json {folder}"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("b.mcap"));
+}
+
+/// Plays a folder of 80 files, a number in each, in a shell that has set its limits before.
+fn play_eighty(scene: &Scene, limits: &str) -> Output {
+    for n in 0..80 {
+        scene.file(&format!("{n}.mcap"), &[topic("/number", NUMBER, &Qos::reliable())], &[Due(n, "/number", number(n))]);
+    }
+    let script = format!("{limits} && exec {} play {}", env!("CARGO_BIN_EXE_sinew"), scene.folder.path().display());
+    Command::new("bash").args(["-c", &script]).env("SINEW_DOMAIN", scene.domain.path()).output().unwrap()
+}
+
+#[test]
+fn all_files_of_a_folder_are_played_where_it_may_have_as_many_descriptors() {
+    let scene = Scene::new();
+    let numbers = scene.every("number");
+    let output = play_eighty(&scene, "ulimit -S -n 50");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(all(&numbers), (0..80).map(number).collect::<Vec<_>>());
+}
+
+#[test]
+fn it_fails_before_it_plays_where_it_may_not_have_descriptors_for_all_files_of_a_folder() {
+    let scene = Scene::new();
+    let numbers = scene.every("number");
+    let output = play_eighty(&scene, "ulimit -n 50");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("left out") && said.contains("raise the limit (`ulimit -n`), or name fewer files"), "{said}");
+    assert!(all(&numbers).is_empty());
 }
 
 #[test]
@@ -172,6 +219,22 @@ fn damaged(scene: &Scene) -> PathBuf {
     bytes[end - 20..end].fill(0x55);
     std::fs::write(&path, bytes).unwrap();
     path
+}
+
+#[test]
+fn what_is_damaged_of_a_file_is_told_at_the_end_and_makes_it_fail_and_the_rest_is_played() {
+    let scene = Scene::new();
+    let (path, whole) = (damaged(&scene), scene.every("whole"));
+    let output = scene.domain.run(&format!("play --json {}", path.display()));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &told["messages"], &told["failed"]), (Some(1), &1.into(), &0.into()));
+    let why = told["left_out"][0].as_str().unwrap();
+    assert!(why.starts_with(&format!("{}: the chunk at byte ", path.display())), "{told}");
+    assert_eq!(told["left_out"].as_array().unwrap().len(), 1);
+    take(&whole);
+    let output = scene.domain.run(&format!("play {}", path.display()));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code() == Some(1) && text.ends_with(&format!("  left out: {why}\n")), "{text}");
 }
 
 #[test]

@@ -24,7 +24,8 @@ Publishers offer the quality of service that the recorded ones offered. It begin
 
 Keys on a terminal, in its foreground: space pauses, s plays the next message and pauses, up and down change the rate, q ends.
 
-Exit status: 0 when all of it was published, or until it was interrupted; 1 when a message could not be; 3 when there is nothing to play.";
+Exit status: 0 when all of it was published, or until it was interrupted; 1 when a message could not be, or a file, or a damaged part of one, could not be read; 3 when there is nothing to play.
+Files of a folder that are no recordings, as empty ones, are left out with a warning, and a file whose recorder was killed is played as far as it is whole: neither is a failure.";
 
 /// What to play, and how.
 #[derive(Args, Debug)]

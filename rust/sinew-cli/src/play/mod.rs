@@ -17,12 +17,12 @@ use sinew::{DomainEndpoint, Qos};
 
 use self::keys::{Key, Keys};
 use self::merged::{Merged, Part, Said};
-use self::report::{Line, Report};
+use self::report::{Line, Report, left_out};
 use self::schedule::Schedule;
 use self::tracks::{Published, Tracks};
 use crate::cli::Cli;
 use crate::commands::play::Play;
-use crate::domain::{View, canonical, join};
+use crate::domain::{View, canonical, join, raise_limit_of_files};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{WARN, say, shown};
@@ -44,6 +44,7 @@ pub enum Happened {
 
 /// Plays it to its end, or until it is interrupted.
 pub fn run(cli: &Cli, asked: &Play) -> Done {
+    raise_limit_of_files();
     let mut parts = Vec::new();
     open_all(&asked.files, |bag| {
         if let Some(why) = bag.cut() {
@@ -84,21 +85,21 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     let mut player =
         Player { tracks: &mut tracks, schedule: Schedule::new(begun, from, asked.rate, asked.paused), happened, line, steps: 0, tried: 0 };
     let mut said = Said::new();
-    loop {
+    let ended = loop {
         let before = player.tried;
         let ended = player.play(Merged::new(&parts, from, until, &mut said));
         if ended == Ended::Interrupted || !asked.repeat {
-            break;
+            break ended;
         }
         if player.tried == before {
             player.line.clear();
             return Err(nothing_again(&tracks, &said));
         }
         player.schedule.jump(Instant::now(), from);
-    }
+    };
     player.line.clear();
     drop(keys);
-    Report::new(&tracks, begun.elapsed()).tell(cli)
+    Report::new(&tracks, left_out(&parts, &said), begun.elapsed()).tell(cli, ended == Ended::Interrupted)
 }
 
 /// Fails where a name that is asked for is of no topic in the files: a slip of the pen, by which others would be played, or under other names. A pattern that matches none may be meant so.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::keys::is_in_front;
+use super::merged::{Part, Said};
 use super::schedule::Schedule;
 use super::tracks::Tracks;
 use crate::cli::Cli;
@@ -65,6 +66,8 @@ pub struct Report<'a> {
     topics: Vec<OfTopic<'a>>,
     /// Topics that were not.
     refused: Vec<OfRefused<'a>>,
+    /// Why parts of files were not.
+    left_out: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -83,7 +86,7 @@ struct OfRefused<'a> {
 }
 
 impl<'a> Report<'a> {
-    pub fn new(tracks: &'a Tracks, time: Duration) -> Report<'a> {
+    pub fn new(tracks: &'a Tracks, left_out: Vec<String>, time: Duration) -> Report<'a> {
         let published = tracks.publishers.iter();
         let topics =
             published.map(|topic| OfTopic { name: &topic.name, messages: topic.played, failed: topic.failed, why: topic.why.as_deref() });
@@ -94,13 +97,15 @@ impl<'a> Report<'a> {
             seconds: time.as_secs_f64(),
             topics,
             refused: tracks.refused.iter().map(|refused| OfRefused { name: &refused.name, why: &refused.why }).collect(),
+            left_out,
         }
     }
 
-    /// Prints it; fails where messages could not be published.
-    pub fn tell(&self, cli: &Cli) -> Done {
+    /// Prints it; fails where messages could not be published, or parts of files were left out of what was played to its end.
+    pub fn tell(&self, cli: &Cli, is_interrupted: bool) -> Done {
         let printed = if cli.json { json(self) } else { self.print() };
-        judged(printed, if self.failed > 0 { Err(Failure::Failed(String::new())) } else { Ok(()) })
+        let is_well = self.failed == 0 && (is_interrupted || self.left_out.is_empty());
+        judged(printed, if is_well { Ok(()) } else { Err(Failure::Failed(String::new())) })
     }
 
     fn print(&self) -> Done {
@@ -110,6 +115,41 @@ impl<'a> Report<'a> {
             let (name, why) = (shown(topic.name), shown(topic.why.unwrap_or_default()));
             writeln!(out, "  {NAME}{name}{NAME:#}: {BAD}{} were not published{BAD:#}, the first since {why}", topic.failed)?;
         }
+        for why in &self.left_out {
+            writeln!(out, "  {BAD}left out:{BAD:#} {}", shown(why))?;
+        }
         Ok(())
+    }
+}
+
+/// More than these nobody reads.
+const MOST_REASONS: usize = 20;
+
+/// Why parts of files were left out; without what is missing of a file that is not whole, which was told before, and is no failure.
+pub fn left_out(parts: &[Part], said: &Said) -> Vec<String> {
+    let reasons = said.iter().filter(|(file, _)| parts[*file].bag.cut().is_none());
+    few(reasons.map(|(file, why)| format!("{}: {why}", parts[*file].bag.path().display())).collect())
+}
+
+/// The first of them, and how many more there are.
+fn few(mut reasons: Vec<String>) -> Vec<String> {
+    let more = reasons.len().saturating_sub(MOST_REASONS);
+    if more > 0 {
+        reasons.truncate(MOST_REASONS);
+        reasons.push(format!("and {more} more"));
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_reasons_the_first_are_told_and_how_many_more_there_are() {
+        let reasons = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
+        assert_eq!(few(reasons(MOST_REASONS)), reasons(MOST_REASONS));
+        let told = few(reasons(MOST_REASONS + 2));
+        assert_eq!((told.len(), told[MOST_REASONS].as_str()), (MOST_REASONS + 1, "and 2 more"));
     }
 }
