@@ -218,7 +218,7 @@ impl Writer {
         self.channels.iter().map(|channel| (channel.topic.as_str(), self.counts.get(&channel.id).copied().unwrap_or(0)))
     }
 
-    /// Writes texts by their names, under a name.
+    /// Writes texts by their names, under a name. Of several under one name readers take the last.
     pub fn write_metadata(&mut self, name: &str, metadata: BTreeMap<String, String>) -> Result<()> {
         let mut record = Vec::new();
         append(&mut record, op::METADATA, &Metadata { name: name.to_owned(), metadata });

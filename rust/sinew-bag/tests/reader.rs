@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::{Given, given, read, some, write};
 use mcap::records::MessageHeader;
-use sinew_bag::{Bag, Compression, Selection};
+use sinew_bag::{Bag, Compression, Selection, Writer};
 
 const ALL: [Compression; 3] = [Compression::None, Compression::Lz4, Compression::Zstd];
 
@@ -32,6 +32,20 @@ fn a_whole_file_is_read_by_its_summary() {
         assert_eq!(bag.compressions().map(|(name, _)| name).collect::<Vec<_>>(), [compression.name()]);
         assert!(read(&bag) == (some(), vec![]), "{compression:?}");
     }
+}
+
+#[test]
+fn of_metadata_under_one_name_the_last_is_taken_with_and_without_a_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let mut writer = Writer::create(&path, Compression::None).unwrap();
+    for lost in ["3", "5"] {
+        writer.write_metadata("sinew.lost", [("/big".to_owned(), lost.to_owned())].into()).unwrap();
+    }
+    let lost = || Bag::open(&path).unwrap().metadata("sinew.lost").unwrap()["/big"].clone();
+    assert_eq!(lost(), "5");
+    writer.finish().unwrap();
+    assert_eq!(lost(), "5");
 }
 
 #[test]

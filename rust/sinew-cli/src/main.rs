@@ -1,6 +1,8 @@
 //! The `sinew` command: what there is in a domain, what flows in it, and why.
 
 mod actions;
+mod aside;
+mod backlog;
 mod beyond;
 mod catalogues;
 mod cli;
@@ -42,8 +44,10 @@ fn main() -> ExitCode {
     let cli = usage::parse();
     renamed::begin(&cli.command);
     cli.color.write_global();
-    match commands::run(&cli) {
+    let status = match commands::run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.tell(),
-    }
+    };
+    aside::finish();
+    status
 }

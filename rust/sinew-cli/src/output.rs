@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anstyle::{AnsiColor, Style};
 use serde::{Serialize, Serializer};
 
+use crate::aside::{self, To};
 use crate::failure::Done;
 
 /// Of titles.
@@ -27,22 +28,27 @@ pub fn out() -> anstream::AutoStream<std::io::StdoutLock<'static>> {
     anstream::stdout().lock()
 }
 
-/// Text on the standard error, in one piece: others write there, too.
-pub fn print_said(text: std::fmt::Arguments<'_>) {
-    let mut whole = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&std::io::stderr()));
-    // Who has closed it does not want to know, and a terminal may go while something is recorded.
-    let _ = write!(whole, "{text}").and_then(|()| std::io::stderr().write_all(&whole.into_inner()));
+/// Text there, in one piece: others write there, too. What cannot be written is left out.
+pub fn print_to(to: To, text: std::fmt::Arguments<'_>) {
+    let choice = match to {
+        To::Out => anstream::AutoStream::choice(&std::io::stdout()),
+        To::Err | To::Line => anstream::AutoStream::choice(&std::io::stderr()),
+    };
+    let mut whole = anstream::AutoStream::new(Vec::<u8>::new(), choice);
+    if write!(whole, "{text}").is_ok() {
+        aside::print(to, whole.into_inner());
+    }
 }
 
-/// A line by [`print_said`].
+/// A line on the standard error, by [`print_to`].
 macro_rules! say {
-    ($($words:tt)*) => { $crate::output::print_said(format_args!("{}\n", format_args!($($words)*))) };
+    ($($words:tt)*) => { $crate::output::print_to($crate::aside::To::Err, format_args!("{}\n", format_args!($($words)*))) };
 }
 pub(crate) use say;
 
-/// By [`print_said`], what a line of a terminal shows in place of what it did.
+/// By [`print_to`], what a line of a terminal shows in place of what it did.
 macro_rules! show {
-    ($($words:tt)*) => { $crate::output::print_said(format_args!("\r\x1b[K{}", format_args!($($words)*))) };
+    ($($words:tt)*) => { $crate::output::print_to($crate::aside::To::Line, format_args!("\r\x1b[K{}", format_args!($($words)*))) };
 }
 pub(crate) use show;
 

@@ -100,6 +100,19 @@ fn of_a_file_that_was_cut_it_is_shown_what_is_whole() {
 }
 
 #[test]
+fn of_a_file_that_was_cut_before_it_says_what_was_lost_that_is_not_known() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let path = file(&folder);
+    let bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(10).position(|window| window == b"sinew.lost").unwrap();
+    fs::write(&path, &bytes[..at]).unwrap();
+    let told = domain.json(&format!("bag info {}", path.display()));
+    assert_eq!((&told["lost"], &told["topics"][0]["lost"]), (&serde_json::Value::Null, &serde_json::Value::Null), "{told}");
+    let text = domain.text(&format!("bag info {}", path.display()));
+    assert!(text.contains("     ?  cdr "), "{text}");
+}
+
+#[test]
 fn files_of_a_folder_are_shown_one_after_the_other() {
     let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
     for n in [10, 2] {

@@ -3,6 +3,8 @@
 mod common;
 #[path = "common/flight.rs"]
 mod flight;
+#[path = "common/terminal.rs"]
+mod terminal;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -14,6 +16,7 @@ use flight::{NUMBER, Recorder, Scene, number, read};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, NodeOptions, Qos};
 use sinew_bag::Bag;
+use terminal::Stopped;
 
 const IMAGE: &str = "test/Image{number:uint64;data:uint8[];}";
 
@@ -119,6 +122,27 @@ fn it_goes_on_where_what_it_tells_cannot_be_written() {
         assert_eq!((recorder.0.wait().unwrap().code(), said.matches(why).count()), (Some(0), 1), "{said}");
         assert_eq!(std::fs::read_dir(scene.folder.path()).unwrap().count(), 2);
     }
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_no_trigger_and_no_new_topic() {
+    let (scene, terminal) = (Scene::new(), Stopped::new());
+    let mut command = scene.domain.command("record --last 60s --after 0s -o");
+    command.arg(scene.folder.path()).stdout(terminal.theirs()).stderr(terminal.theirs());
+    let mut recorder = Running(command.spawn().unwrap());
+    let trigger = || {
+        let mut asks = Running::new(&mut scene.domain.command("trigger"));
+        eventually(|| asks.0.try_wait().unwrap().is_some()) && asks.0.wait().unwrap().success()
+    };
+    assert!(eventually(trigger), "it is there, and answers");
+    // It has told of a file by now.
+    let node = scene.domain.node("robot");
+    scene.publisher(&node, "number").publish(&[&number(1)]).unwrap();
+    assert!(trigger());
+    interrupt(&recorder);
+    assert!(eventually(|| recorder.0.try_wait().unwrap().is_some()), "it waits for the terminal");
+    assert_eq!(recorder.0.wait().unwrap().code(), Some(0));
+    assert_eq!(std::fs::read_dir(scene.folder.path()).unwrap().count(), 2);
 }
 
 #[test]

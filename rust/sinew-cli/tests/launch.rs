@@ -108,7 +108,19 @@ fn a_process_with_an_if_that_is_not_so_is_not_started() {
         assert_eq!((status, said.as_str()), (Some(0), ""), "{argument}");
         assert!(log.contains("[b]      b\n"), "{log}");
     }
-    assert!(scene.complaint(" record:=drive.mcap").contains("no-such-program"));
+    assert!(scene.complaint(" record:=drives").contains("no-such-program"));
+}
+
+#[test]
+fn the_recorder_that_the_manual_shows_records_into_a_folder_that_is_not_there() {
+    let scene = Scene::new(
+        "arguments: {record: \"\"}\nprocesses:\n  recorder:\n    if: $(var record)\n    command: sinew record --all -o $(var record)/\n",
+    );
+    let launched = scene.launch(" record:=drives");
+    launched.until("[recorder] recording to drives/sinew_");
+    let files = || fs::read_dir(scene.path("drives")).map_or(0, |entries| entries.count());
+    assert!(eventually(|| files() == 1));
+    launched.stop();
 }
 
 #[test]

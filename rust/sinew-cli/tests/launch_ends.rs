@@ -159,6 +159,44 @@ fn what_processes_have_started_does_not_survive_a_stop() {
     assert_eq!(family.map(is_there), [false; 3]);
 }
 
+/// Stops in its own time, which a second SIGINT or a terminal that is gone would cut short.
+const SAFE: &str = "#!/usr/bin/env python3
+import signal, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+try:
+    print('ready', flush=True)
+    time.sleep(1000)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    print('parked', flush=True)
+    open('parked', 'w').close()
+";
+
+#[test]
+fn who_stands_behind_a_script_that_ends_at_once_has_its_time_to_stop_and_the_log_for_that() {
+    let scene = Scene::new("processes:\n  a: {command: ./script}\n  b: {command: sleep 1000}\n");
+    script(&scene.path("safe"), SAFE);
+    script(&scene.path("script"), "#!/bin/sh\n./safe\nexit 7\n");
+    let launched = scene.launch("");
+    launched.until("[a]      ready");
+    let rest = launched.stop();
+    assert!(rest.contains("[a]      parked") && scene.path("parked").exists(), "{rest}");
+    assert!(!rest.contains("is sent"), "{rest}");
+}
+
+#[test]
+fn whom_somebody_who_is_left_behind_starts_to_stop_is_not_stopped_itself() {
+    let scene = Scene::new("processes:\n  a: {command: ./script}\n");
+    // Each line wakes the launcher.
+    let stops = "trap 'for n in 1 2 3 4 5; do echo $n; sleep 0.1 || exit 1; done; touch parked; exit 0' INT";
+    script(&scene.path("safe"), &format!("#!/bin/sh\ntrap '' HUP\n{stops}\necho ready\nwhile :; do sleep 0.01; done\n"));
+    script(&scene.path("script"), "#!/bin/sh\n./safe\nexit 7\n");
+    let launched = scene.launch("");
+    launched.until("[a]      ready");
+    let rest = launched.stop();
+    assert!(scene.path("parked").exists(), "{rest}");
+}
+
 #[test]
 fn what_was_left_behind_is_stopped_also_where_its_name_ends_within_a_letter() {
     let scene = Scene::new("processes:\n  a: {command: ./parent}\n");

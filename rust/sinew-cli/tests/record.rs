@@ -300,6 +300,33 @@ fn what_was_lost_just_before_the_end_stands_in_the_file() {
 }
 
 #[test]
+fn what_a_recorder_had_lost_when_it_was_killed_stands_in_the_file() {
+    let scene = Scene::new();
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    connected(&numbers);
+    let number_of = |lost: &BTreeMap<String, String>| lost.get("/number").map_or(0, |lost| lost.parse::<u64>().unwrap());
+    let lost = || Bag::open(&path).unwrap().metadata("sinew.lost").map(number_of);
+    assert!(eventually(|| lost() == Some(0)), "it says so of nothing, too");
+    numbers.publish(&[&number(0)]).unwrap();
+    recorder.has_received(1);
+    recorder.signal("-STOP");
+    assert!(eventually(|| is_stopped(recorder.child.id() as i32)));
+    let published = 3000;
+    (1..published).for_each(|n| numbers.publish(&[&number(n)]).unwrap());
+    recorder.signal("-CONT");
+    let written = || read_so_far(&path).get("/number").map_or(0, |numbers| numbers.len() as u64);
+    let are_told = || lost().is_some_and(|lost| lost > 0 && written() + lost == published);
+    assert!(eventually(are_told), "{} {:?}", written(), lost());
+    recorder.signal("-KILL");
+    recorder.end();
+    let told = scene.domain.json(&format!("bag info {}", path.display()));
+    assert!(told["cut"].is_string(), "{told}");
+    assert_eq!((told["lost"].as_u64(), told["topics"][0]["lost"].as_u64()), (lost(), lost()));
+}
+
+#[test]
 fn a_full_disk_is_told_of_and_leaves_what_was_written() {
     let scene = Scene::new();
     let images = scene.publisher("camera/image", IMAGE, &Qos::default());
@@ -333,14 +360,29 @@ fn it_ends_after_its_time_and_is_called_by_the_hour() {
 }
 
 #[test]
-fn it_records_into_a_folder_under_the_usual_name() {
+fn it_records_into_a_folder_under_the_usual_name_and_makes_one_that_is_not_there() {
     let (scene, folder) = (Scene::new(), tempfile::tempdir().unwrap());
-    let record = |into: &str| format!("record --max-duration 10ms -o {}/{into}", folder.path().display());
-    assert!(scene.domain.run(&record("")).status.success());
-    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    assert!(names.len() == 1 && names[0].starts_with("sinew_20") && names[0].ends_with(".mcap"), "{names:?}");
-    let (status, complaint) = scene.domain.complaint(&record("none/"));
-    assert!(status == 1 && complaint.contains("No such file or directory"), "{status}: {complaint}");
+    for into in ["", "new/drives/"] {
+        let path = folder.path().join(into);
+        let output = scene.domain.run(&format!("record --max-duration 10ms -o {}/{into}", folder.path().display()));
+        assert!(output.status.success(), "{output:?}");
+        let names: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        assert!(names.len() == 1 && names[0].starts_with("sinew_20") && names[0].ends_with(".mcap"), "{names:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_or_cannot_be_made_is_a_failure() {
+    let scene = Scene::new();
+    std::fs::write(scene.path("file"), "dear").unwrap();
+    let complaint =
+        |verb: &str, into: &str| scene.domain.complaint(&format!("{verb} --max-duration 10ms -o {}", scene.path(into).display()));
+    let (status, said) = complaint("record", "none/a.mcap");
+    assert!(status == 1 && said.contains("a.mcap cannot be created: No such file or directory"), "{status}: {said}");
+    for verb in ["record", "record --last 1s"] {
+        let (status, said) = complaint(verb, "file/");
+        assert!(status == 1 && said.contains("file/ cannot be made: "), "{status}: {said}");
+    }
 }
 
 #[test]

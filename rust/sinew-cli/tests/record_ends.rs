@@ -1,6 +1,8 @@
 //! How `sinew record` ends: what it has recorded is whole, whoever ends it, and however often.
 
 mod common;
+#[path = "common/terminal.rs"]
+mod terminal;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -17,6 +19,7 @@ use rustix::process::{Resource, Rlimit, prlimit};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, Qos};
 use sinew_bag::Bag;
+use terminal::Stopped;
 
 const NUMBER: &str = "test/Number{value:uint64;}";
 const SEVEN: [u8; 12] = [0, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
@@ -135,8 +138,9 @@ fn it_takes_as_many_descriptors_as_it_may_have() {
 struct Scene {
     folder: tempfile::TempDir,
     recorder: Child,
-    _node: Node,
+    node: Node,
     _publisher: Publisher,
+    _domain: Domain,
 }
 
 impl Scene {
@@ -155,7 +159,7 @@ impl Scene {
         publisher.publish(&[&SEVEN]).unwrap();
         let counters = node.domain_counters().unwrap();
         assert!(eventually(|| counters.read().unwrap().pairs.iter().any(|pair| pair.messages == 1)));
-        Scene { folder, recorder, _node: node, _publisher: publisher }
+        Scene { folder, recorder, node, _publisher: publisher, _domain: domain }
     }
 
     fn path(&self) -> PathBuf {
@@ -285,4 +289,35 @@ fn a_recorder_goes_on_and_ends_well_when_its_terminal_has_gone() {
     scene.signal(Signal::SIGINT);
     assert_eq!(scene.recorder.wait().unwrap().code(), Some(0));
     assert!(scene.is_whole());
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_neither_what_is_recorded_nor_the_end() {
+    let terminal = Stopped::new();
+    let mut scene = Scene::new(Stdio::null(), terminal.theirs());
+    let later = Publisher::new(&scene.node, "later", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+    assert!(eventually(|| is_heard(&&later)), "it does not follow topics any more");
+    later.publish(&[&SEVEN]).unwrap();
+    let counters = scene.node.domain_counters().unwrap();
+    assert!(eventually(|| counters.read().unwrap().pairs.iter().filter(|pair| pair.messages == 1).count() == 2));
+    scene.signal(Signal::SIGINT);
+    assert!(eventually(|| scene.recorder.try_wait().unwrap().is_some()), "it waits for the terminal");
+    assert_eq!(scene.recorder.wait().unwrap().code(), Some(0));
+    let bag = Bag::open(&scene.path()).unwrap();
+    assert_eq!((bag.cut(), bag.messages(Default::default()).count()), (None, 2));
+}
+
+#[test]
+fn what_it_said_while_its_terminal_took_nothing_is_shown_when_that_goes_on() {
+    let terminal = Stopped::new();
+    let mut scene = Scene::new(Stdio::null(), terminal.theirs());
+    std::fs::remove_file(scene.path()).unwrap();
+    // It looks for its file once a second.
+    std::thread::sleep(Duration::from_millis(1500));
+    terminal.go_on();
+    scene.signal(Signal::SIGINT);
+    assert_eq!(scene.recorder.wait().unwrap().code(), Some(1));
+    let shown = terminal.shown();
+    let at = ["recording to ", "is not there any more", "error:"].map(|said| shown.find(said));
+    assert!(at.is_sorted() && at[0].is_some(), "{shown:?}");
 }

@@ -25,7 +25,7 @@ Examples:
   sinew bag info drive.mcap
   sinew bag info --json drive.mcap | jq '.topics[] | select(.lost > 0)'
 
-Of a file without a summary, as its recorder was killed, all of it is read, and what is whole is shown.")]
+Of a file without a summary, as its recorder was killed, all of it is read, and what is whole is shown. What was lost is ? (null) where that does not stand in it.")]
     Info(Info),
 }
 
@@ -50,7 +50,8 @@ struct OfBag<'a> {
     end_ns: Option<u64>,
     seconds: f64,
     messages: u64,
-    lost: u64,
+    /// None: it was cut before that stood in it.
+    lost: Option<u64>,
     profile: &'a str,
     library: &'a str,
     chunks: Vec<OfChunks<'a>>,
@@ -72,7 +73,7 @@ struct OfTopic<'a> {
     type_name: &'a str,
     messages: u64,
     hz: Option<f64>,
-    lost: u64,
+    lost: Option<u64>,
     encoding: &'a str,
     schema: &'a str,
 }
@@ -105,6 +106,7 @@ impl<'a> OfBag<'a> {
         let (begin_ns, end_ns) = bag.times().unzip();
         let seconds = bag.times().map_or(0.0, |(begin, end)| end.saturating_sub(begin) as f64 / 1e9);
         let lost = bag.metadata(LOST);
+        let is_known = lost.is_some() || bag.cut().is_none();
         let mut topics: Vec<_> = bag
             .topics()
             .map(|(id, topic)| {
@@ -115,7 +117,7 @@ impl<'a> OfBag<'a> {
                     messages,
                     // Between the first and the last are as many periods as messages, but one.
                     hz: (messages > 1 && seconds > 0.0).then(|| (messages - 1) as f64 / seconds),
-                    lost: lost.and_then(|lost| lost.get(&topic.name)?.parse().ok()).unwrap_or(0),
+                    lost: is_known.then(|| lost.and_then(|lost| lost.get(&topic.name)?.parse().ok()).unwrap_or(0)),
                     encoding: &topic.message_encoding,
                     schema: &topic.schema_encoding,
                 }
@@ -132,7 +134,7 @@ impl<'a> OfBag<'a> {
             seconds,
             messages: topics.iter().fold(0, |sum: u64, topic| sum.saturating_add(topic.messages)),
             // Also of topics of which no message came.
-            lost: lost.map_or(0, |lost| lost.values().filter_map(|lost| lost.parse().ok()).fold(0, u64::saturating_add)),
+            lost: is_known.then(|| lost.map_or(0, |lost| lost.values().filter_map(|lost| lost.parse().ok()).fold(0, u64::saturating_add))),
             profile: bag.profile(),
             library: bag.library(),
             chunks: bag
@@ -167,8 +169,8 @@ impl<'a> OfBag<'a> {
         if let Some(reason) = self.reason {
             line("reason", reason)?;
         }
-        if self.lost > 0 {
-            writeln!(out, "{TITLE}{:<9}{TITLE:#} {BAD}{} lost while it was recorded{BAD:#}", "lost", counted(self.lost, "message"))?;
+        if let Some(lost) = self.lost.filter(|lost| *lost > 0) {
+            writeln!(out, "{TITLE}{:<9}{TITLE:#} {BAD}{} lost while it was recorded{BAD:#}", "lost", counted(lost, "message"))?;
         }
         if let Some(why) = self.cut {
             let text = format!("{}: what is whole is shown", shown(why));
@@ -186,7 +188,7 @@ impl<'a> OfBag<'a> {
                 Cell::new(topic.type_name),
                 Cell::number(topic.messages),
                 Cell::number(topic.hz.map_or_else(|| "-".to_owned(), |hz| format!("{} Hz", three_digits(hz)))),
-                Cell::number(topic.lost),
+                Cell::number(topic.lost.map_or_else(|| "?".to_owned(), |lost| lost.to_string())),
                 Cell::new(topic.encoding),
                 Cell::new(topic.schema),
             ]);

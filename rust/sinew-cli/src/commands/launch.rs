@@ -12,7 +12,7 @@ use crate::launch;
 pub const MANUAL: &str = "\
 Examples:
   sinew launch robot.yaml
-  sinew launch robot.yaml speed:=0.8 record:=drive.mcap
+  sinew launch robot.yaml speed:=0.8 record:=drives
   sinew launch robot.yaml --show-args
   sinew launch --json robot.yaml | jq 'select(.event == \"ended\")'
 
@@ -34,7 +34,7 @@ A launch file, of which only `processes` and a `command` each are needed:
       restart: on-failure          # the default; or never, or always
     recorder:
       if: $(var record)            # not started if that is empty, false, no, off or 0
-      command: sinew record --all -o $(var record)/   # a folder: a new file each time
+      command: sinew record --all -o $(var record)/   # a folder, which is made: a new file each time
     driver:
       command: ./driver
       required: true               # when it has ended for good, all are stopped
@@ -43,7 +43,7 @@ A command is split into words as a shell would, and no shell runs it, or is a li
 In every value $(var NAME) is an argument, $(env NAME) and $(env NAME DEFAULT) a variable of the launcher's environment, $(dirname) the folder of the file, and $$( the text $(. What is put in stays within its word.
 
 Everything is checked before anything is started. Each process writes to a terminal of its own, reads nothing, and starts again 0.5 s after it has failed, then 1 s, up to 10 s; who has lived for 10 s begins anew.
-Ctrl-C (or SIGTERM, or SIGHUP) stops all: by SIGINT, after 5 s by SIGTERM, after 5 more by SIGKILL; each further Ctrl-C goes on to the next at once. What processes have started ends with them, but for managers of domains (sinewd), and for what runs as another user, as by sudo, and does not obey Ctrl-C.
+Ctrl-C (or SIGTERM, or SIGHUP) stops all: by SIGINT, after 5 s by SIGTERM, after 5 more by SIGKILL; each further Ctrl-C goes on to the next at once. A script around a program is to end in `exec` of it: else the shell may end first, by which the program gets SIGHUP, and ends in the middle of what it does. What processes have started ends with them, but for managers of domains (sinewd), and for what runs as another user, as by sudo, and does not obey Ctrl-C.
 A log that nobody reads stops no process: the oldest lines of it are dropped, and counted. Nor does one that cannot be written any more.
 Exit status: 0 when all have ended well or were stopped, 1 when one has failed for good or could not be stopped, 2 when the file or the arguments are wrong.";
 

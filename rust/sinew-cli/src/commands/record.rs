@@ -39,7 +39,7 @@ pub struct Record {
     /// What services send, too
     #[arg(long)]
     pub services: bool,
-    /// The file, which must not be there, or a folder that is; else here. Where no file is named it is sinew_ and the time
+    /// The file, which must not be there, or a folder, which is made where / stands at its end; else here. Where no file is named it is sinew_ and the time
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How messages are compressed

@@ -11,6 +11,7 @@ const MANAGER: &str = "sinewd";
 struct State {
     pid: i32,
     parent: i32,
+    group: i32,
     name: String,
     is_dead: bool,
     /// When it was started, in ticks of the kernel's: a number may be given to another process.
@@ -27,11 +28,36 @@ impl Before {
     }
 }
 
-/// All of them, and all whom they have started; without those `known`, and who was there before.
-pub fn orphans(known: &[Pid], before: &Before) -> Vec<Pid> {
+/// Who is there, at a moment.
+pub struct There(Vec<State>);
+
+impl There {
+    /// As it is now.
+    pub fn now() -> There {
+        There(states())
+    }
+
+    /// Those of a process group.
+    pub fn of(&self, group: Pid) -> impl Iterator<Item = Pid> {
+        let group = group.as_raw_nonzero().get();
+        self.0.iter().filter(move |state| state.group == group && !state.is_dead).filter_map(|state| Pid::from_raw(state.pid))
+    }
+}
+
+/// One whom processes have left behind.
+pub struct Orphan {
+    /// Its number.
+    pub pid: Pid,
+    /// Whose it is: the launcher's, where who has started it has ended.
+    pub parent: Option<Pid>,
+}
+
+/// All of them, and all whom they have started, each behind its parent; without those `known`, and who was there before.
+pub fn orphans(known: &[Pid], before: &Before) -> Vec<Orphan> {
     let known: Vec<i32> = known.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
     let is_other = |state: &State| known.contains(&state.pid) || before.0.contains(&(state.pid, state.started));
-    left(&states(), own(), is_other).into_iter().filter_map(|state| Pid::from_raw(state.pid)).collect()
+    let orphan = |state: &State| Some(Orphan { pid: Pid::from_raw(state.pid)?, parent: Pid::from_raw(state.parent) });
+    left(&states(), own(), is_other).into_iter().filter_map(orphan).collect()
 }
 
 fn own() -> i32 {
@@ -49,8 +75,8 @@ fn state(pid: i32, line: &str) -> Option<State> {
     let (begin, end) = (line.find('(')?, line.rfind(')')?);
     let mut words = line[end + 1..].split_whitespace();
     let is_dead = matches!(words.next()?, "Z" | "X");
-    let parent = words.next()?.parse().ok()?;
-    Some(State { pid, parent, name: line.get(begin + 1..end)?.to_owned(), is_dead, started: words.nth(17)?.parse().ok()? })
+    let (parent, group) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some(State { pid, parent, group, name: line.get(begin + 1..end)?.to_owned(), is_dead, started: words.nth(16)?.parse().ok()? })
 }
 
 fn left(states: &[State], launcher: i32, is_other: impl Fn(&State) -> bool) -> Vec<&State> {
@@ -88,5 +114,6 @@ mod tests {
         assert_eq!(left(&[11]), [13, 14]);
         assert_eq!(left(&[]), [11, 13, 12, 14]);
         assert!(states.iter().all(|state| state.started == 5000));
+        assert_eq!(There(states).of(Pid::from_raw(13).unwrap()).collect::<Vec<_>>(), [13, 14].map(|pid| Pid::from_raw(pid).unwrap()));
     }
 }

@@ -45,10 +45,15 @@ impl Process {
         self.output.iter().for_each(|output| output.take(|bytes| self.lines.feed(bytes, &mut each)));
     }
 
-    /// It has ended: hands over all that it has still written, and asks whom it has left behind in its group to end. How long it has lived.
-    pub fn finish(mut self, mut each: impl FnMut(String)) -> Duration {
+    /// It has ended: hands over all that has still been written. Whom it has left behind may write more, and need its terminal for that.
+    pub fn read_rest(&mut self, mut each: impl FnMut(String)) {
         self.read(&mut each);
         self.lines.rest().into_iter().for_each(each);
+    }
+
+    /// The same, and asks whom it has left behind in its group to end. How long it has lived.
+    pub fn finish(mut self, each: impl FnMut(String)) -> Duration {
+        self.read_rest(each);
         self.signal(Signal::TERM);
         self.started.elapsed()
     }

@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP};
 
 use crate::failure::{Done, Failure};
 use crate::launch::log::Log;
-use crate::launch::orphans::{Before, orphans};
+use crate::launch::orphans::{Before, Orphan, There, orphans};
 use crate::launch::plan::Plan;
 use crate::launch::process::Process;
 use crate::launch::restart::{BackOff, End, is_failure, signal_name};
@@ -31,7 +31,7 @@ pub struct Supervisor {
     signals: Signals,
     stop: Stop,
     before: Before,
-    /// Those left behind who have got the signal of this step.
+    /// Those left behind, or who may be so, who have got the signal of this step.
     asked: HashSet<Pid>,
     /// Those that this user may not even kill.
     refused: HashSet<Pid>,
@@ -53,6 +53,8 @@ enum State {
     /// It is to be started then.
     Due(Instant),
     Running(Box<Process>),
+    /// It has ended for good, since all are stopped. Whom it has left behind ends as it wants to, and may write meanwhile.
+    Left(Box<Process>),
     /// It has ended for good.
     Over,
 }
@@ -72,12 +74,12 @@ impl Supervisor {
     pub fn run(mut self) -> Done {
         loop {
             self.start_due();
-            if self.kept.iter().all(|kept| matches!(kept.state, State::Over)) && self.is_alone() {
+            if self.kept.iter().all(|kept| matches!(kept.state, State::Left(_) | State::Over)) && self.is_alone() {
                 break;
             }
             let (is_signalled, written) = self.wait();
             for n in written {
-                let Kept { plan, state: State::Running(process), .. } = &mut self.kept[n] else { continue };
+                let Kept { plan, state: State::Running(process) | State::Left(process), .. } = &mut self.kept[n] else { continue };
                 process.read(|line| self.log.line(&plan.name, &line));
             }
             if is_signalled {
@@ -85,6 +87,11 @@ impl Supervisor {
             }
             if self.stop.due().is_some_and(|due| due <= Instant::now()) {
                 self.step();
+            }
+        }
+        for Kept { plan, state, .. } in &mut self.kept {
+            if let State::Left(process) = state {
+                process.read_rest(|line| self.log.line(&plan.name, &line));
             }
         }
         self.log.finish();
@@ -117,7 +124,7 @@ impl Supervisor {
         // More than that nobody waits for.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         let running = self.kept.iter().enumerate().filter_map(|(n, kept)| match &kept.state {
-            State::Running(process) => Some((n, process.output.as_ref()?.as_fd())),
+            State::Running(process) | State::Left(process) => Some((n, process.output.as_ref()?.as_fd())),
             _ => None,
         });
         let (numbers, outputs): (Vec<usize>, Vec<_>) = running.unzip();
@@ -160,9 +167,16 @@ impl Supervisor {
 
     fn has_ended(&mut self, n: usize, status: WaitStatus) {
         let kept = &mut self.kept[n];
-        let State::Running(process) = std::mem::replace(&mut kept.state, State::Over) else { return };
-        let lived = process.finish(|line| self.log.line(&kept.plan.name, &line));
+        let State::Running(mut process) = std::mem::replace(&mut kept.state, State::Over) else { return };
         let end = End::of(status);
+        if self.stop.has_begun() {
+            process.read_rest(|line| self.log.line(&kept.plan.name, &line));
+            self.log.event(Some(&kept.plan.name), &Event::Ended { end });
+            // Its group has got the signal of this step with it, and has its time.
+            kept.state = State::Left(process);
+            return;
+        }
+        let lived = process.finish(|line| self.log.line(&kept.plan.name, &line));
         self.log.event(Some(&kept.plan.name), &Event::Ended { end });
         self.ended(n, Some(end), lived);
     }
@@ -207,6 +221,9 @@ impl Supervisor {
             self.give_up();
         }
         let signal = self.stop.step(Instant::now());
+        // Before the signal: who comes after it has not got it.
+        let there = There::now();
+        self.asked.clear();
         for Kept { plan, state, .. } in &mut self.kept {
             let State::Running(process) = state else { continue };
             let (is_sent, name) = (process.signal(signal), signal_name(signal.as_raw()));
@@ -220,8 +237,11 @@ impl Supervisor {
                 self.log.event(Some(&plan.name), &Event::HungUp);
                 self.refused.insert(process.pid);
             }
+            // When it has ended they are left behind, and not to get it again. But whom this user may not kill has to be found out.
+            if is_sent && signal != Signal::KILL {
+                self.asked.extend(there.of(process.pid));
+            }
         }
-        self.asked.clear();
         self.ask_orphans(signal);
     }
 
@@ -237,7 +257,8 @@ impl Supervisor {
                 *state = State::Over;
             }
         }
-        given_up.extend(orphans.into_iter().filter(|orphan| self.refused.contains(orphan)).map(|orphan| (None, orphan)));
+        let orphans = orphans.into_iter().map(|orphan| orphan.pid);
+        given_up.extend(orphans.filter(|orphan| self.refused.contains(orphan)).map(|orphan| (None, orphan)));
         for (name, process) in given_up {
             let pid = process.as_raw_nonzero().get();
             self.log.event(name.map(String::as_str), &Event::GivenUp { pid });
@@ -257,14 +278,21 @@ impl Supervisor {
     fn ask_orphans(&mut self, signal: Signal) -> bool {
         let orphans = orphans(&self.known(), &self.before);
         let (mut sent, mut refused) = (Vec::new(), Vec::new());
-        for orphan in orphans.iter().copied().filter(|orphan| self.asked.insert(*orphan)) {
-            match kill_process(orphan, signal) {
-                Ok(()) => sent.push(orphan),
-                Err(Errno::PERM) => refused.push(orphan),
+        let mut passed = self.asked.clone();
+        for &Orphan { pid, parent } in &orphans {
+            // Who was asked before may start others to end as it wants to: they are its own as long as it is there.
+            if passed.contains(&pid) || parent.is_some_and(|parent| passed.contains(&parent)) {
+                passed.insert(pid);
+                continue;
+            }
+            self.asked.insert(pid);
+            match kill_process(pid, signal) {
+                Ok(()) => sent.push(pid),
+                Err(Errno::PERM) => refused.push(pid),
                 // It is gone meanwhile.
                 Err(_) => {}
             }
-            let _ = kill_process(orphan, Signal::CONT);
+            let _ = kill_process(pid, Signal::CONT);
         }
         let (name, numbers) = (signal_name(signal.as_raw()), |pids: &[Pid]| pids.iter().map(|pid| pid.as_raw_nonzero().get()).collect());
         if !sent.is_empty() {

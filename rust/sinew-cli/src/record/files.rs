@@ -18,7 +18,7 @@ pub const FLIGHT: &str = "sinew.flight";
 /// What that is called there.
 pub const REASON: &str = "reason";
 
-/// How often it is looked whether a file is still there.
+/// How often it is looked whether a file is still there, and written what was lost: who is killed leaves that, too.
 const OFTEN: Duration = Duration::from_secs(1);
 
 /// Messages that were lost so far, by topics.
@@ -53,7 +53,7 @@ pub struct Files {
     lost: Lost,
     current: Current,
     finished: Vec<Recorded>,
-    /// When it is to be looked again whether the current one is still there.
+    /// When it is to be looked again whether the current one is still there, and what was lost.
     look_at: Instant,
 }
 
@@ -67,6 +67,8 @@ struct Current {
     messages: u64,
     first: Option<u64>,
     lost_before: BTreeMap<String, u64>,
+    /// What stands in it of losses; none: nothing does, not even that there are none.
+    told: Option<BTreeMap<String, String>>,
 }
 
 impl Plan {
@@ -105,6 +107,7 @@ impl Current {
             messages: 0,
             first: None,
             lost_before: lost.lock().expect("nobody panics with it").clone(),
+            told: None,
         })
     }
 
@@ -130,16 +133,25 @@ impl Current {
         }
     }
 
-    /// Writes what was lost meanwhile, and the summary.
-    fn finish(mut self, lost: &Lost) -> (Recorded, Result<()>) {
-        self.look();
+    /// Writes what was lost since it was begun, unless that stands in it. Of several such records readers take the last.
+    fn tell_lost(&mut self, lost: &Lost) -> Result<()> {
         let lost = lost.lock().expect("nobody panics with it").clone();
         let before = |topic: &str| self.lost_before.get(topic).copied().unwrap_or(0);
         let meanwhile = lost.iter().map(|(topic, lost)| (format!("/{topic}"), lost.saturating_sub(before(topic))));
         let meanwhile: BTreeMap<_, _> = meanwhile.filter(|(_, lost)| *lost > 0).map(|(topic, lost)| (topic, lost.to_string())).collect();
+        if self.told.as_ref() != Some(&meanwhile) {
+            self.writer.write_metadata(LOST, meanwhile.clone())?;
+            self.told = Some(meanwhile);
+        }
+        Ok(())
+    }
+
+    /// Writes what was lost meanwhile, and the summary.
+    fn finish(mut self, lost: &Lost) -> (Recorded, Result<()>) {
+        self.look();
         // First: without the messages that could not be written, there may be room for the rest.
         let flushed = self.writer.flush();
-        let told = if meanwhile.is_empty() { Ok(()) } else { self.writer.write_metadata(LOST, meanwhile) };
+        let told = self.tell_lost(lost);
         let mut topics = BTreeMap::<String, u64>::new();
         for (topic, count) in self.writer.written() {
             // As often as its type was another one.
@@ -194,12 +206,13 @@ impl Files {
         self.current.writer.flush_at().map_or(self.look_at, |at| at.min(self.look_at))
     }
 
-    /// Writes what is pending for long enough, and looks whether the file is still there.
+    /// Writes what is pending for long enough, and what was lost, and looks whether the file is still there.
     pub fn tend(&mut self) -> Result<()> {
         let now = Instant::now();
         if now >= self.look_at {
-            self.current.look();
             self.look_at = now + OFTEN;
+            self.current.look();
+            self.current.tell_lost(&self.lost)?;
         }
         if self.current.writer.flush_at().is_some_and(|at| now >= at) { self.current.writer.flush() } else { Ok(()) }
     }

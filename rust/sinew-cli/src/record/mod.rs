@@ -16,9 +16,10 @@ mod topics;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, mpsc};
-use std::time::Instant;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 
 use self::counts::Counts;
 pub use self::files::{FLIGHT, LOST, REASON};
@@ -27,13 +28,14 @@ use self::progress::{Line, Recording, Told, by_topics, refuse_not_recorded, tell
 use self::queue::{Queue, Taken};
 use self::source::Received;
 use self::topics::Subscriptions;
+use crate::aside;
 use crate::cli::Cli;
 use crate::clock::Clock;
 use crate::commands::record::Record;
 use crate::domain::{Followed, View, join, service_of};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
-use crate::output::json;
+use crate::output::{WARN, json, say, shown};
 use crate::patterns::Topics;
 
 /// What happens while it is recorded.
@@ -49,20 +51,24 @@ enum Event {
 /// What a flight recorder is called where nobody says.
 pub const USUAL_NAME: &str = "recorder";
 
+/// So long nobody wonders why it has not ended.
+const SOON: Duration = Duration::from_secs(1);
+
 /// Records until it is interrupted.
 pub fn run(cli: &Cli, asked: &Record) -> Done {
+    aside::begin(tell_unread);
     if let Some(last) = asked.last {
         return flight::run(cli, asked, last);
     }
+    // Before there is a file: who is started again after this has failed is to find none.
+    let node = join(cli, "record")?;
     let plan = Plan {
-        path: asked.output.as_deref().map_or_else(usual_path, |path| file_in(path, usual_path())),
+        path: asked.output.as_deref().map_or_else(|| Ok(usual_path()), |path| file_in(path, usual_path()))?,
         compression: asked.compression.into(),
         split_size: asked.split_size.map(|size| size.as_u64()),
         split_time: asked.split_time,
     };
     let lost = Lost::default();
-    // Before there is a file: who is started again after this has failed is to find none.
-    let node = join(cli, "record")?;
     let files = Files::new(plan, Arc::clone(&lost)).map_err(Failure::of)?;
     let (events, happened) = mpsc::channel();
     let interrupted = events.clone();
@@ -94,10 +100,10 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     let begun = Instant::now();
     let end = asked.max_duration.map(|longest| begun + longest);
     let mut line = Line::new(cli, &path);
-    loop {
+    let has_ended = loop {
         let now = Instant::now();
         if end.is_some_and(|end| now >= end) {
-            break;
+            break false;
         }
         let next = end.map_or(line.due, |end| end.min(line.due));
         match happened.recv_timeout(next.saturating_duration_since(now)) {
@@ -107,7 +113,8 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
                     subscriptions.update(&view);
                 }
             }
-            Ok(Event::Interrupted | Event::Ended) => break,
+            Ok(Event::Interrupted) => break false,
+            Ok(Event::Ended) => break true,
             Err(_) => {
                 let counts = subscriptions.counts();
                 *lost.lock().expect("nobody panics with it") = lost_of(&counts);
@@ -115,7 +122,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
                 line.print(begun.elapsed(), &told, &counts, subscriptions.is_empty());
             }
         }
-    }
+    };
 
     // What has come while the disk was too slow will not be written any more.
     let behind = if queue.is_full() { subscriptions.waiting() } else { BTreeMap::new() };
@@ -131,8 +138,13 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     let not_recorded = subscriptions.not_recorded();
     drop(subscriptions);
     let seconds = begun.elapsed().as_secs_f64();
+    if !has_ended && is_late(&happened) {
+        line.tell_waiting(queue.bytes());
+    }
     let (files, failed) = writer.join().map_err(|_| Failure::Failed("the thread that writes has panicked".to_owned()))?;
     line.clear();
+    // What follows may go to the same terminal.
+    aside::finish();
     count_unwritten(&mut counts, &files);
     let total = |of: fn(&Recorded) -> u64| files.iter().map(of).sum();
     let recording = Recording {
@@ -152,6 +164,27 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     refuse_not_recorded(&recording.not_recorded)?;
     tell_of_empty(asked.topics.names(), &recording.topics)?;
     printed
+}
+
+/// Whether the one who writes has not ended a while after it was told to.
+fn is_late(happened: &Receiver<Event>) -> bool {
+    let until = Instant::now() + SOON;
+    loop {
+        match happened.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Event::Ended) => return false,
+            Ok(Event::Changed | Event::Interrupted) => {}
+            Err(_) => return true,
+        }
+    }
+}
+
+/// It goes on also where nobody reads what it tells.
+fn tell_unread(why: std::io::Error) {
+    let why = match Failure::from(why) {
+        Failure::Failed(why) => why,
+        _ => "nobody reads the output any more".to_owned(),
+    };
+    say!("{WARN}warning:{WARN:#} {why}; files are written as before");
 }
 
 /// Which topics are recorded.
@@ -208,10 +241,14 @@ fn lost_of(counts: &BTreeMap<String, Counts>) -> BTreeMap<String, u64> {
     counts.iter().map(|(topic, counts)| (topic.clone(), counts.lost)).collect()
 }
 
-/// The file, or in the folder that is named the one of that name.
-fn file_in(path: &Path, name: impl AsRef<Path>) -> PathBuf {
-    let is_folder = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
-    if is_folder { path.join(name) } else { path.to_owned() }
+/// The file, or in the folder that is named the one of that name. With a slash at its end it is a folder, which is made where there is none.
+fn file_in(path: &Path, name: impl AsRef<Path>) -> Done<PathBuf> {
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        let unmade = |why: std::io::Error| Failure::Failed(format!("the folder {} cannot be made: {why}", shown(&path.to_string_lossy())));
+        std::fs::create_dir_all(path).map_err(unmade)?;
+        return Ok(path.join(name));
+    }
+    Ok(if path.is_dir() { path.join(name) } else { path.to_owned() })
 }
 
 /// As `ros2 bag` calls them.
@@ -221,4 +258,19 @@ fn usual_path() -> PathBuf {
 
 fn usual_time() -> String {
     jiff::ZonedDateTime::now().strftime("%Y_%m_%d-%H_%M_%S").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_writes_is_late_when_it_has_not_ended_after_a_while() {
+        let (events, happened) = mpsc::channel();
+        for event in [Event::Changed, Event::Ended] {
+            events.send(event).unwrap();
+        }
+        assert!(!is_late(&happened));
+        assert!(is_late(&happened));
+    }
 }

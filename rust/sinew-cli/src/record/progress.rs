@@ -45,6 +45,7 @@ pub struct OfTopic {
 
 /// What is shown meanwhile: on a terminal, a line that changes.
 pub struct Line {
+    is_told: bool,
     is_shown: bool,
     /// When it is to be printed again.
     pub due: Instant,
@@ -60,7 +61,7 @@ impl Line {
             say!("recording to {NAME}{}{NAME:#}; Ctrl-C ends it", shown(&path.to_string_lossy()));
         }
         let now = Instant::now();
-        Line { is_shown, due: now + Self::EVERY, before: (now, 0) }
+        Line { is_told: !cli.json, is_shown, due: now + Self::EVERY, before: (now, 0) }
     }
 
     pub fn print(&mut self, time: Duration, told: &Told, counts: &BTreeMap<String, Counts>, is_empty: bool) {
@@ -82,6 +83,14 @@ impl Line {
             bytes(written as f64),
             bytes(rate)
         );
+    }
+
+    /// So many bytes are still to be written, though it is to end.
+    pub fn tell_waiting(&self, waiting: u64) {
+        if self.is_told && waiting > 0 {
+            self.clear();
+            say!("writing what waits: {}", bytes(waiting as f64));
+        }
     }
 
     pub fn clear(&self) {

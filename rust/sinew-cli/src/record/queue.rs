@@ -52,7 +52,12 @@ impl<T> Queue<T> {
 
     /// Whether who adds something would wait.
     pub fn is_full(&self) -> bool {
-        self.state.lock().expect("nobody panics with it").bytes > MOST
+        self.bytes() > MOST
+    }
+
+    /// So many wait.
+    pub fn bytes(&self) -> u64 {
+        self.state.lock().expect("nobody panics with it").bytes
     }
 
     /// The oldest, when there is one, but waits at most until then.

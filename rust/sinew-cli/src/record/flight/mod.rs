@@ -6,7 +6,7 @@ mod store;
 mod watches;
 mod write;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,13 +23,14 @@ use super::Wanted;
 use super::progress::{by_topics, refuse_not_recorded, tell_of_empty};
 use super::source::Received;
 use super::topics::Subscriptions;
+use crate::aside::To;
 use crate::cli::Cli;
 use crate::clock::{self, Clock};
 use crate::commands::record::Record;
 use crate::domain::{Followed, View, join};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
-use crate::output::{NAME, WARN, counted, json_line, out, say, show, shown};
+use crate::output::{NAME, counted, print_to, say, show, shown};
 use crate::units::bytes;
 
 /// How often it is looked for what is too old.
@@ -114,7 +115,6 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         has_begun_last: false,
         answered: Vec::new(),
         is_shown: std::io::stderr().is_terminal() && !cli.json,
-        is_unread: false,
         unwritten: None,
     };
     let tells = events;
@@ -144,8 +144,6 @@ struct Flight<'a> {
     /// By what was written since it is ending: names of nodes.
     answered: Vec<String>,
     is_shown: bool,
-    /// It was said that what is told cannot be written.
-    is_unread: bool,
     /// Why the first file that could not be written was not.
     unwritten: Option<String>,
 }
@@ -303,46 +301,38 @@ impl Flight<'_> {
         }
     }
 
-    /// What has become of a file. It flies on also where nobody reads that.
+    /// What has become of a file.
     fn tell(&mut self, outcome: Outcome) {
         if self.is_shown {
             show!("");
         }
-        let told = match outcome {
+        match outcome {
             Ok(written) => self.print(&written),
             Err(why) => {
                 let why = shown(&why.to_string());
                 say!("{why}");
                 self.unwritten.get_or_insert(why);
-                return;
             }
-        };
-        let why = match told {
-            Ok(()) => return,
-            Err(Failure::Failed(why)) => why,
-            Err(_) => "nobody reads the output any more".to_owned(),
-        };
-        if !std::mem::replace(&mut self.is_unread, true) {
-            say!("{WARN}warning:{WARN:#} {why}; files are written as before");
         }
     }
 
-    fn print(&self, written: &Written) -> Done {
+    fn print(&self, written: &Written) {
         if self.cli.json {
-            return json_line(written);
+            let line = serde_json::to_string(written).expect("texts and numbers can be written");
+            return print_to(To::Out, format_args!("{line}\n"));
         }
-        let mut out = out();
-        writeln!(
-            out,
-            "{NAME}{}{NAME:#}: {} of {:.1} s, {} ({} by reference, {} copied): {}",
-            shown(&written.path.to_string_lossy()),
-            counted(written.messages, "message"),
-            written.seconds,
-            bytes(written.bytes as f64),
-            written.by_reference,
-            written.copied,
-            shown(&written.reasons.join("; "))
-        )?;
-        Ok(out.flush()?)
+        print_to(
+            To::Out,
+            format_args!(
+                "{NAME}{}{NAME:#}: {} of {:.1} s, {} ({} by reference, {} copied): {}\n",
+                shown(&written.path.to_string_lossy()),
+                counted(written.messages, "message"),
+                written.seconds,
+                bytes(written.bytes as f64),
+                written.by_reference,
+                written.copied,
+                shown(&written.reasons.join("; "))
+            ),
+        );
     }
 }

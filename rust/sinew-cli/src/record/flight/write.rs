@@ -60,7 +60,7 @@ pub type Outcome = Result<Written>;
 impl Plan {
     /// Fails where no file can be written, of which it would be too late to tell when something has happened.
     pub fn new(path: Option<&Path>, compression: Compression) -> Done<Plan> {
-        let path = path.map_or_else(|| PathBuf::from(USUAL_FILE), |path| file_in(path, USUAL_FILE));
+        let path = path.map_or_else(|| Ok(PathBuf::from(USUAL_FILE)), |path| file_in(path, USUAL_FILE))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let why_not = match folder.metadata() {
             Ok(there) if !there.is_dir() => "it is no folder".to_owned(),
