@@ -1,6 +1,7 @@
 //! Messages that wait for one subscriber of ROS 1: who is slow holds up nobody else.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -13,6 +14,8 @@ use crate::link::Keep;
 
 /// Bytes that wait of a topic of which some may be lost, unless it is one message.
 const MOST_BYTES: usize = 64 << 20;
+/// Bytes that are written while others wait to say what comes next.
+const AT_ONCE: usize = 256 << 10;
 
 /// What is told of a topic. Shared between threads.
 #[derive(Debug, Default)]
@@ -77,12 +80,13 @@ struct Waiting {
     bytes: usize,
     /// The one that was taken last is yet to be written.
     is_writing: bool,
+    is_closed: bool,
 }
 
 impl Line {
     /// Nothing waits in it.
     pub fn new(room: Room, counts: &Arc<Counts>) -> Line {
-        let waiting = Waiting { room, messages: VecDeque::new(), bytes: 0, is_writing: false };
+        let waiting = Waiting { room, messages: VecDeque::new(), bytes: 0, is_writing: false, is_closed: false };
         Line { waiting: Mutex::new(waiting), come: Notify::new(), over: Notify::new(), counts: Arc::clone(counts) }
     }
 
@@ -102,7 +106,7 @@ impl Line {
         self.come.notify_one();
     }
 
-    /// The oldest one. Whoever asks has written the one before.
+    /// The oldest one, for who has written the one before.
     pub async fn next(&self) -> Bytes {
         loop {
             let (next, lost) = self.waiting().next(Instant::now());
@@ -112,6 +116,21 @@ impl Line {
                 None => self.come.notified().await,
             }
         }
+    }
+
+    /// Writes on at `from` what was taken last, and says how far it has come; whoever writes does not wait. Fails where it is over: from then on nothing is written, so that what is counted as lost does not come.
+    pub fn write(&self, message: &Bytes, from: usize, write: impl FnOnce(&[u8]) -> io::Result<usize>) -> io::Result<usize> {
+        let mut waiting = self.waiting();
+        if waiting.is_closed {
+            return Err(io::Error::new(io::ErrorKind::NotConnected, "the topic is gone"));
+        }
+        let end = message.len().min(from.saturating_add(AT_ONCE));
+        let to = from + write(&message[from..end])?;
+        if to == message.len() {
+            waiting.is_writing = false;
+            self.counts.count(to);
+        }
+        Ok(to)
     }
 
     /// Whether all was written.
@@ -124,7 +143,7 @@ impl Line {
     pub fn close(&self) {
         let mut waiting = self.waiting();
         self.counts.lose(waiting.messages.len() as u64 + u64::from(waiting.is_writing));
-        (waiting.messages, waiting.bytes, waiting.is_writing) = (VecDeque::new(), 0, false);
+        (waiting.messages, waiting.bytes, waiting.is_writing, waiting.is_closed) = (VecDeque::new(), 0, false, true);
         drop(waiting);
         self.over.notify_one();
     }
@@ -178,7 +197,7 @@ mod tests {
     use super::*;
 
     fn waiting(messages: usize, bytes: usize) -> Waiting {
-        Waiting { room: Room { messages, bytes }, messages: VecDeque::new(), bytes: 0, is_writing: false }
+        Waiting { room: Room { messages, bytes }, messages: VecDeque::new(), bytes: 0, is_writing: false, is_closed: false }
     }
 
     fn message(byte: u8, size: usize) -> Bytes {
@@ -210,6 +229,26 @@ mod tests {
         waiting.push(message(2, 1), Some(now + Duration::from_secs(1)));
         assert_eq!(waiting.next(now), (Some(message(2, 1)), 1));
         assert_eq!(waiting.next(now), (None, 0));
+    }
+
+    #[tokio::test]
+    async fn a_message_is_written_or_lost_and_not_both() {
+        let counts = Arc::<Counts>::default();
+        let line = Line::new(Room { messages: 9, bytes: 1000 }, &counts);
+        (1..=3).for_each(|n| line.push(message(n, 10), None));
+        let first = line.next().await;
+        assert_eq!(line.write(&first, 0, |bytes| Ok(bytes.len() - 4)).unwrap(), 6);
+        assert_eq!(line.write(&first, 6, |bytes| Ok(bytes.len())).unwrap(), 10);
+        let second = line.next().await;
+        assert_eq!(line.write(&second, 0, |bytes| Ok(bytes.len() - 4)).unwrap(), 6);
+        line.close();
+        let mut is_written = false;
+        let ended = line.write(&second, 6, |bytes| {
+            is_written = true;
+            Ok(bytes.len())
+        });
+        assert!(ended.is_err() && !is_written);
+        assert_eq!(counts.told(), (1, 10, 2));
     }
 
     #[tokio::test]

@@ -150,13 +150,6 @@ pub struct Connection {
     number: u64,
 }
 
-impl Connection {
-    /// What is told of it.
-    pub fn counts(&self) -> &Counts {
-        &self.offered.counts
-    }
-}
-
 impl Drop for Connection {
     fn drop(&mut self) {
         self.offered.connected().lines.remove(&self.number);

@@ -1,12 +1,14 @@
 //! The two ports at which the bridge can be reached: for questions, and for messages. Whoever reaches them may be malicious: places and times are bounded, and what is no question is not answered.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::WriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
@@ -104,10 +106,10 @@ async fn subscriber(mut stream: TcpStream, own: &Own, ends: &Ends, has_asked: &A
     let connection = greeted.unwrap_or_else(|_| Err("it does not say what it wants".to_owned()))?;
     has_asked.store(true, Ordering::Relaxed); // relaxed: nothing else is told by it
     alive(&stream).map_err(|why| why.to_string())?;
-    let (mut from, mut to) = stream.split();
+    let (mut from, to) = stream.split();
     tokio::select! {
         why = gone(&mut from) => Err(why),
-        why = give(&connection, &mut to) => Err(why),
+        why = give(&connection, &to) => Err(why),
         () = connection.line.closed() => Ok(()),
     }
 }
@@ -137,13 +139,19 @@ async fn gone(from: &mut (impl AsyncRead + Unpin)) -> String {
     }
 }
 
-async fn give(connection: &Connection, to: &mut (impl AsyncWrite + Unpin)) -> String {
+async fn give(connection: &Connection, to: &WriteHalf<'_>) -> String {
     loop {
-        let message = connection.line.next().await;
-        if let Err(why) = to.write_all(&message).await {
-            return why.to_string();
+        let (message, mut written) = (connection.line.next().await, 0);
+        while written < message.len() {
+            if let Err(why) = to.writable().await {
+                return why.to_string();
+            }
+            match connection.line.write(&message, written, |bytes| to.try_write(bytes)) {
+                Ok(so_far) => written = so_far,
+                Err(why) if why.kind() == ErrorKind::WouldBlock => {}
+                Err(why) => return why.to_string(),
+            }
         }
-        connection.counts().count(message.len());
     }
 }
 
