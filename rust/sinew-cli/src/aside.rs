@@ -1,4 +1,4 @@
-//! What a recorder prints while it records, written by a thread of its own: a terminal may take nothing, as after Ctrl-S, and nothing is to go unrecorded meanwhile.
+//! What a recorder or a player prints meanwhile, written by a thread of its own: a terminal may take nothing, as after Ctrl-S, and nothing is to go unrecorded, or be played late, for that.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;

@@ -3,6 +3,8 @@
 mod common;
 #[path = "common/play.rs"]
 mod play;
+#[path = "common/terminal.rs"]
+mod terminal;
 
 use std::fs::File;
 use std::io::Write;
@@ -12,6 +14,7 @@ use std::time::Duration;
 use common::eventually;
 use play::{Player, Scene, all, number, take};
 use sinew::raw::Subscriber;
+use terminal::Stopped;
 
 #[test]
 fn on_a_terminal_keys_step_pause_and_end() {
@@ -39,6 +42,26 @@ fn on_a_terminal_keys_step_pause_and_end() {
     let output = player.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains(" messages of 1 topic in "), "{text}");
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_nothing_that_is_played() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 3);
+    let numbers = scene.every("number");
+    let terminal = Stopped::new();
+    let mut command = scene.domain.command(&format!("play {} --paused --loop", path.display()));
+    let mut player = Player(command.stdin(terminal.theirs()).stderr(terminal.theirs()).stdout(Stdio::null()).spawn().unwrap());
+    drop(command);
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    for n in 0..9 {
+        terminal.press("s");
+        assert_eq!(take(&numbers), number(n % 3));
+        std::thread::sleep(Duration::from_millis(100)); // in some of which its line is due
+    }
+    terminal.press("q");
+    assert!(eventually(|| player.0.try_wait().unwrap().is_some()), "it waits for the terminal");
+    assert_eq!(player.0.wait().unwrap().code(), Some(0));
 }
 
 #[test]

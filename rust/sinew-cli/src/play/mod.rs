@@ -20,6 +20,7 @@ use self::merged::{Merged, Part, Said};
 use self::report::{Line, Report, left_out};
 use self::schedule::Schedule;
 use self::tracks::{Published, Tracks};
+use crate::aside;
 use crate::cli::Cli;
 use crate::commands::play::Play;
 use crate::domain::{View, canonical, join, raise_limit_of_files};
@@ -45,6 +46,7 @@ pub enum Happened {
 /// Plays it to its end, or until it is interrupted.
 pub fn run(cli: &Cli, asked: &Play) -> Done {
     raise_limit_of_files();
+    aside::begin(drop);
     let mut parts = Vec::new();
     open_all(&asked.files, |bag| {
         if let Some(why) = bag.cut() {
@@ -99,6 +101,7 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     };
     player.line.clear();
     drop(keys);
+    aside::finish();
     Report::new(&tracks, left_out(&parts, &said), begun.elapsed()).tell(cli, ended == Ended::Interrupted)
 }
 

@@ -29,6 +29,11 @@ impl Stopped {
         self.theirs.try_clone().unwrap()
     }
 
+    /// As somebody at its keyboard.
+    pub fn press(&self, keys: &str) {
+        assert_eq!(rustix::io::write(&self.ours, keys.as_bytes()), Ok(keys.len()));
+    }
+
     /// From now on it takes something, as after Ctrl-Q.
     pub fn go_on(&self) {
         tcflow(&self.theirs, Action::OOn).unwrap();
