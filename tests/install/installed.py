@@ -38,7 +38,7 @@ def installed():
         shutil.copytree(there, prefix, symlinks=True)
     else:
         with crates.shared({"CARGO_TARGET_DIR": str(install_command.BUILD)}, rust.WORKSPACE):
-            must(["make", "-C", ROOT, "install", f"PREFIX={prefix}"], seconds=1200)
+            must(["make", "-C", ROOT, "install", f"PREFIX={prefix}"], seconds=2400)
     return work, prefix
 
 
