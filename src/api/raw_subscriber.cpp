@@ -75,7 +75,7 @@ bool RawSubscriber::wait(std::chrono::nanoseconds timeout) const {
   const std::int64_t until = os::later(os::now_ns(), timeout.count());
   const auto ends = [this] { return session::forked() || is_closed() || is_detached(); };
   if (!ends()) subscription_->wait(until);
-  return ends() || os::now_ns() < until;
+  return ends() || os::now_ns() < until || core_->statistics().waiting > 0;
 }
 
 }  // namespace sinew::detail

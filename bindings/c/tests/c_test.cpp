@@ -99,7 +99,7 @@ TEST_F(C, AMessageThatIsPublishedIsTaken) {
       std::ranges::copy(stream, data);
       ASSERT_EQ(sinew_publisher_publish_loan(publisher, loan, stream.size()), SINEW_OK) << sinew_last_error();
     }
-    for (int looks = 0; looks < 2; ++looks) ASSERT_EQ(sinew_subscriber_wait(subscriber, -1), SINEW_OK) << "it takes nothing";
+    for (const int timeout : {-1, 0}) ASSERT_EQ(sinew_subscriber_wait(subscriber, timeout), SINEW_OK) << "it takes nothing";
     sinew_frame* frame = nullptr;
     ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK) << sinew_last_error();
     EXPECT_EQ(joined(frame), stream);

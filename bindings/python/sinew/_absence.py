@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import concurrent.futures
 import contextlib
 import difflib
-import queue
 import threading
-import weakref
-from typing import Any
+from typing import Any, Dict, Tuple
 
 from . import _native
 
@@ -24,7 +23,9 @@ _REMEDIES = {
 # Who waited for a message does not wait for a manager as well: that would be for seconds where there is none, or it hangs.
 _SOON_S = 0.1
 
-_asking: weakref.WeakKeyDictionary[_native.Node, threading.Thread] = weakref.WeakKeyDictionary()
+# By the id of the node, which its thread keeps: classes of nodes may have no hash.
+_asking: Dict[int, Tuple[threading.Thread, concurrent.futures.Future[Any]]] = {}
+_lock = threading.Lock()
 
 
 def no_message(node: _native.Node, topic: str, connected: int) -> str:
@@ -37,28 +38,34 @@ def no_message(node: _native.Node, topic: str, connected: int) -> str:
 
 def _domain(node: _native.Node) -> Any:
     """None where nobody says it soon."""
-    last = _asking.get(node)
-    if last is not None and last.is_alive():
-        return None
-    told: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    _asking[node] = asking = threading.Thread(target=_ask, args=(node, told), name="sinew-absence", daemon=True)
-    asking.start()
-    with contextlib.suppress(queue.Empty):
-        return told.get(timeout=_SOON_S)
+    with _lock:
+        if id(node) not in _asking:
+            told: concurrent.futures.Future[Any] = concurrent.futures.Future()
+            asking = threading.Thread(target=_ask, args=(node, told), name="sinew-absence", daemon=True)
+            try:
+                asking.start()
+            except RuntimeError:  # there is none to be had, or the interpreter ends
+                return None
+            _asking[id(node)] = asking, told
+        told = _asking[id(node)][1]
+    with contextlib.suppress(concurrent.futures.TimeoutError):
+        return told.result(_SOON_S)
     return None
 
 
-def _ask(node: _native.Node, told: queue.SimpleQueue[Any]) -> None:
-    try:
-        told.put(node.domain())
-    except _native.Error:
-        told.put(None)
+def _ask(node: _native.Node, told: concurrent.futures.Future[Any]) -> None:
+    state = None
+    with contextlib.suppress(Exception):  # nobody knows, as for want of a manager
+        state = _native.Node.domain(node)
+    with _lock:
+        del _asking[id(node)]
+    told.set_result(state)
 
 
 @atexit.register
 def _end() -> None:
-    """When the program ends, no thread is left in the middle of something."""
-    for asking in list(_asking.values()):
+    """When the program ends, no thread is left in the middle of something. Where the manager hangs that takes as long as it is waited for."""
+    for asking, _ in list(_asking.values()):
         asking.join()
 
 

@@ -19,7 +19,8 @@ from typing import Any, Generator, Optional, Set, Tuple
 from . import _native
 
 
-LOOK_AFTER_S = 1.0
+# Meanwhile take() waits, of whoever does not wait here.
+LOOK_AFTER_S = 0.1
 
 
 class Answer(concurrent.futures.Future):  # type: ignore[type-arg]  # of Any, in all versions of Python
@@ -73,24 +74,27 @@ class _Waiter:
     """Waits for messages of one subscriber when it is asked to, on a thread of its own, which is there from the first time on."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()  # for loops of several threads
         self._coming: Optional[_Coming] = None
         self._wanted: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread: Optional[threading.Thread] = None
 
     def waits(self) -> bool:
         """Meanwhile the subscriber's take() would wait for it."""
-        return self._coming is not None and not self._coming.done()
+        is_there = self._thread is not None and self._thread.is_alive()  # as it is not in a forked child
+        return is_there and self._coming is not None and not self._coming.done()
 
     def ask(self, subscriber: Any) -> _Coming:
         """Who asks before a message has come gets the same one."""
-        if self._coming is None or self._coming.done():
-            self._coming = _Coming()
-            self._wanted.put((self._coming, weakref.ref(subscriber)))
-            if self._thread is None:
-                self._thread = threading.Thread(target=_wait, args=(self._wanted,), name="sinew-asyncio", daemon=True)
-                _threads.add(self._thread)
-                self._thread.start()
-        return self._coming
+        with self._lock:
+            if self._coming is None or self._coming.done():
+                self._coming = _Coming()
+                self._wanted.put((self._coming, weakref.ref(subscriber)))
+                if self._thread is None:
+                    self._thread = threading.Thread(target=_wait, args=(self._wanted,), name="sinew-asyncio", daemon=True)
+                    _threads.add(self._thread)
+                    self._thread.start()
+            return self._coming
 
     def end(self) -> None:
         self._wanted.put(None)
@@ -112,6 +116,15 @@ def _has_news(subscriber: weakref.ref[Any]) -> bool:
     """Waits without keeping the subscriber for long: somebody else is to keep it."""
     there = subscriber()
     return there is None or there._wait(LOOK_AFTER_S)
+
+
+def _tell_why(told: Answer, subscriber: Any) -> None:
+    """That nothing came, and why, for which the manager is asked."""
+    if told.set_running_or_notify_cancel():
+        try:
+            subscriber._raise_in_vain()
+        except Exception as error:
+            told.set_exception(error)
 
 
 _waiters: weakref.WeakKeyDictionary[Any, _Waiter] = weakref.WeakKeyDictionary()
@@ -156,4 +169,6 @@ class Messages:
                 except _native.Closed:
                     raise StopAsyncIteration from None
             if not await self._waiter.ask(self._subscriber).wait(until):
-                await loop.run_in_executor(None, self._subscriber._raise_in_vain)  # it asks the manager why
+                told = Answer(self._subscriber)  # not of the loop's executor, whose threads may all be busy
+                threading.Thread(target=_tell_why, args=(told, self._subscriber), name="sinew-asyncio-why", daemon=True).start()
+                await told

@@ -1,6 +1,7 @@
 """Messages and answers in asyncio."""
 
 import asyncio
+import concurrent.futures
 import gc
 import threading
 import time
@@ -212,6 +213,22 @@ class Messages(Case):
 
         with self.assertRaises(sinew.Timeout):
             self.run_with_node(body)
+
+    def test_that_do_not_come_in_time_are_a_timeout_also_when_the_loop_has_no_thread_to_spare(self):
+        over = threading.Event()
+
+        async def body(node):
+            loop = asyncio.get_running_loop()
+            loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(1))
+            busy = loop.run_in_executor(None, over.wait)
+            try:
+                with self.assertRaises(sinew.Timeout):
+                    await node.subscribe("x", sinew.uint32, timeout=0.01).__aiter__().__anext__()
+            finally:
+                over.set()
+                await busy
+
+        self.run_with_node(body)
 
     def test_end_when_the_subscriber_is_closed(self):
         async def body(node):

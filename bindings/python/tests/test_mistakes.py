@@ -8,6 +8,7 @@ import pathlib
 import signal
 import threading
 import unittest
+import unittest.mock
 from typing import List
 
 import sinew
@@ -149,6 +150,10 @@ class Handlers(Case):
         self.assertEqual(answer.result(PATIENCE).message, "done")
 
 
+# On which the manager may take its time to say why.
+BUSY_MACHINE = unittest.mock.patch("sinew._absence._SOON_S", PATIENCE)
+
+
 class Waiting(Case):
     """In vain."""
 
@@ -161,7 +166,7 @@ class Waiting(Case):
 
     def assert_in_vain(self, subscriber, says):
         for wait in lambda: subscriber.take(0.5), lambda: next(subscriber), lambda: asyncio.run(subscriber.__aiter__().__anext__()):
-            with self.assertRaisesRegex(sinew.Timeout, "^no message came on 'chatter' in time" + says):
+            with BUSY_MACHINE, self.assertRaisesRegex(sinew.Timeout, "^no message came on 'chatter' in time" + says):
                 wait()
 
     def pid_of_manager(self):
@@ -211,7 +216,7 @@ class Waiting(Case):
         finally:
             os.kill(manager, signal.SIGCONT)
         asking[0].join(PATIENCE)
-        with self.assertRaisesRegex(sinew.Timeout, ": nobody publishes it$"):
+        with BUSY_MACHINE, self.assertRaisesRegex(sinew.Timeout, ": nobody publishes it$"):
             subscriber.take(0.5)
 
     def test_where_a_publisher_is_silent_says_that_it_is_there(self):
