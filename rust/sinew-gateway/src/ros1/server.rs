@@ -142,6 +142,8 @@ async fn gone(from: &mut (impl AsyncRead + Unpin)) -> String {
 async fn give(connection: &Connection, to: &WriteHalf<'_>) -> String {
     loop {
         let (message, mut written) = (connection.line.next().await, 0);
+        // Nothing of this is work to the runtime, so others would have no turn while there is something to write.
+        tokio::task::consume_budget().await;
         while written < message.len() {
             if let Err(why) = to.writable().await {
                 return why.to_string();
