@@ -1,6 +1,6 @@
 //! What a recorder or a player prints meanwhile, written by a thread of its own: a terminal may take nothing, as after Ctrl-S, and nothing is to go unrecorded, or be played late, for that.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::thread;
 
@@ -62,11 +62,14 @@ pub fn print(to: To, text: Vec<u8>) {
     }
 }
 
-/// Waits until all is written, while somebody reads it.
-pub fn finish() {
-    if let Some(waiting) = WAITING.get() {
-        waiting.finish();
-    }
+/// Waits until all is written, while somebody reads it; whether all is.
+pub fn finish() -> bool {
+    WAITING.get().is_none_or(Backlog::finish)
+}
+
+/// Waits likewise. Whether what is printed next would wait for a terminal that takes nothing.
+pub fn is_held_up() -> bool {
+    !finish() && io::stdout().is_terminal()
 }
 
 /// As long as the program runs.
@@ -84,6 +87,7 @@ fn write(waiting: &Backlog<Printed>, unread: &dyn Fn(io::Error)) {
             {
                 unread(why);
             }
+            waiting.goes_on();
         }
         waiting.written();
     }

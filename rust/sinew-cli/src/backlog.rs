@@ -63,6 +63,12 @@ impl<T: Piece> Backlog<T> {
         queue.take()
     }
 
+    /// A piece of what was taken is written.
+    pub fn goes_on(&self) {
+        self.queue().turns += 1;
+        self.changed.notify_all();
+    }
+
     /// What was taken is written.
     pub fn written(&self) {
         let mut queue = self.queue();
@@ -72,8 +78,8 @@ impl<T: Piece> Backlog<T> {
         self.changed.notify_all();
     }
 
-    /// Waits until all is written, while somebody reads it.
-    pub fn finish(&self) {
+    /// Waits until all is written, while somebody reads it; whether all is.
+    pub fn finish(&self) -> bool {
         let mut queue = self.queue();
         while !queue.is_done() {
             let turns = queue.turns;
@@ -82,10 +88,11 @@ impl<T: Piece> Backlog<T> {
                 .wait_timeout_while(queue, PATIENCE, |queue| queue.turns == turns && !queue.is_done())
                 .unwrap_or_else(PoisonError::into_inner);
             if waited.turns == turns && !waited.is_done() {
-                return;
+                return false;
             }
             queue = waited;
         }
+        true
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue<T>> {

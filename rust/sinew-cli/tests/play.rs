@@ -232,9 +232,15 @@ fn what_is_damaged_of_a_file_is_told_at_the_end_and_makes_it_fail_and_the_rest_i
     assert!(why.starts_with(&format!("{}: the chunk at byte ", path.display())), "{told}");
     assert_eq!(told["left_out"].as_array().unwrap().len(), 1);
     take(&whole);
-    let output = scene.domain.run(&format!("play {}", path.display()));
+    let play = format!("play {}", path.display());
+    let output = scene.domain.run(&play);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.code() == Some(1) && text.ends_with(&format!("  left out: {why}\n")), "{text}");
+    // Where it has no end either.
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() - 1).unwrap();
+    let (status, said) = scene.domain.complaint(&play);
+    assert!(status == 1 && said.contains("is not whole: "), "{said}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_terminal_that_takes_nothing_holds_up_nothing_that_is_played() {
     let numbers = scene.every("number");
     let terminal = Stopped::new();
     let mut command = scene.domain.command(&format!("play {} --paused --loop", path.display()));
-    let mut player = Player(command.stdin(terminal.theirs()).stderr(terminal.theirs()).stdout(Stdio::null()).spawn().unwrap());
+    let mut player = Player(command.stdin(terminal.theirs()).stderr(terminal.theirs()).stdout(terminal.theirs()).spawn().unwrap());
     drop(command);
     assert!(eventually(|| numbers.statistics().publishers == 1));
     for n in 0..9 {

@@ -294,7 +294,7 @@ fn a_recorder_goes_on_and_ends_well_when_its_terminal_has_gone() {
 #[test]
 fn a_terminal_that_takes_nothing_holds_up_neither_what_is_recorded_nor_the_end() {
     let terminal = Stopped::new();
-    let mut scene = Scene::new(Stdio::null(), terminal.theirs());
+    let mut scene = Scene::new(terminal.theirs(), terminal.theirs());
     let later = Publisher::new(&scene.node, "later", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
     assert!(eventually(|| is_heard(&&later)), "it does not follow topics any more");
     later.publish(&[&SEVEN]).unwrap();

@@ -50,6 +50,8 @@ struct Contents {
     loose: Vec<walk::MessagePlace>,
     compressions: BTreeMap<String, Compressed>,
     metadata: BTreeMap<String, BTreeMap<String, String>>,
+    /// Of a scan.
+    damage: Option<String>,
 }
 
 /// Where a chunk begins, and the times of its first and last message.
@@ -89,6 +91,11 @@ impl Bag {
     /// Why it is not whole, as a sentence; none: it is. What can be read of it can be read nevertheless.
     pub fn cut(&self) -> Option<&str> {
         self.cut.as_deref()
+    }
+
+    /// Of one that is not whole: what is damaged before its end, as a sentence, of several the first.
+    pub fn damage(&self) -> Option<&str> {
+        self.contents.damage.as_deref()
     }
 
     /// For whom it was written: "ros2", "ros1".

@@ -223,11 +223,17 @@ fn scan(file: &File, size: u64, contents: &mut Contents) -> io::Result<Option<St
         };
         match load(file, size, start) {
             Ok(chunk) => {
+                if !is_last && contents.damage.is_none() {
+                    contents.damage.clone_from(&chunk.fault);
+                }
                 fault = chunk.fault.clone().or(fault);
                 contents.add_chunk(&mut schemas, start, chunk);
             }
             Err(Stop::Unreadable(why)) => return Err(why),
-            Err(Stop::Nonsense(why)) => fault = Some(why),
+            Err(Stop::Nonsense(why)) => {
+                contents.damage.get_or_insert_with(|| why.clone());
+                fault = Some(why);
+            }
             Err(Stop::Cut(_)) => {}
         }
         if is_last {

@@ -87,6 +87,7 @@ pub fn scan(file: &File, size: u64, begin: u64, contents: &mut Contents) -> Resu
                 }),
                 op::CHUNK => chunk::load(file, size, place.body - HEAD as u64).map(|chunk| {
                     if let Some(why) = &chunk.fault {
+                        contents.damage.get_or_insert_with(|| why.clone());
                         fault.get_or_insert_with(|| why.clone());
                     }
                     contents.add_chunk(&mut schemas, place.body - HEAD as u64, chunk);
@@ -100,6 +101,7 @@ pub fn scan(file: &File, size: u64, begin: u64, contents: &mut Contents) -> Resu
             Err(Stop::Unreadable(why)) => return Err(why),
             // A damaged chunk or description: others follow.
             Err(Stop::Nonsense(why)) if walk.is_at_record() => {
+                contents.damage.get_or_insert_with(|| why.clone());
                 fault.get_or_insert(why);
             }
             Err(Stop::Nonsense(why)) => return Ok(Some(fault.unwrap_or(why))),

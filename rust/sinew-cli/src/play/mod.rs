@@ -101,8 +101,8 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     };
     player.line.clear();
     drop(keys);
-    aside::finish();
-    Report::new(&tracks, left_out(&parts, &said), begun.elapsed()).tell(cli, ended == Ended::Interrupted)
+    let is_held_up = aside::is_held_up();
+    Report::new(&tracks, left_out(&parts, &said), begun.elapsed()).tell(cli, ended == Ended::Interrupted, is_held_up)
 }
 
 /// Fails where a name that is asked for is of no topic in the files: a slip of the pen, by which others would be played, or under other names. A pattern that matches none may be meant so.

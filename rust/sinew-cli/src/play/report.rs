@@ -101,9 +101,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Prints it; fails where messages could not be published, or parts of files were left out of what was played to its end.
-    pub fn tell(&self, cli: &Cli, is_interrupted: bool) -> Done {
-        let printed = if cli.json { json(self) } else { self.print() };
+    /// Prints it, unless that is held up; fails where messages could not be published, or parts of files were left out of what was played to its end.
+    pub fn tell(&self, cli: &Cli, is_interrupted: bool, is_held_up: bool) -> Done {
+        let printed = match (is_held_up, cli.json) {
+            (true, _) => Ok(()),
+            (false, true) => json(self),
+            (false, false) => self.print(),
+        };
         let is_well = self.failed == 0 && (is_interrupted || self.left_out.is_empty());
         judged(printed, if is_well { Ok(()) } else { Err(Failure::Failed(String::new())) })
     }
@@ -125,10 +129,12 @@ impl<'a> Report<'a> {
 /// More than these nobody reads.
 const MOST_REASONS: usize = 20;
 
-/// Why parts of files were left out; without what is missing of a file that is not whole, which was told before, and is no failure.
+/// Why parts of files were left out; without what is missing at the end of a file that is not whole, which was told before, and is no failure.
 pub fn left_out(parts: &[Part], said: &Said) -> Vec<String> {
     let reasons = said.iter().filter(|(file, _)| parts[*file].bag.cut().is_none());
-    few(reasons.map(|(file, why)| format!("{}: {why}", parts[*file].bag.path().display())).collect())
+    let reasons = reasons.map(|(file, why)| (&parts[*file].bag, why.as_str()));
+    let damage = parts.iter().filter_map(|part| Some((&part.bag, part.bag.damage()?)));
+    few(reasons.chain(damage).map(|(bag, why)| format!("{}: {why}", bag.path().display())).collect())
 }
 
 /// The first of them, and how many more there are.

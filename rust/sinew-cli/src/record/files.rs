@@ -67,6 +67,9 @@ struct Current {
     messages: u64,
     first: Option<u64>,
     lost_before: BTreeMap<String, u64>,
+    begun: Instant,
+    /// When what was lost is told in it again: less and less often, for each time it is another record.
+    tell_at: Instant,
     /// What stands in it of losses; none: nothing does, not even that there are none.
     told: Option<BTreeMap<String, String>>,
 }
@@ -107,6 +110,8 @@ impl Current {
             messages: 0,
             first: None,
             lost_before: lost.lock().expect("nobody panics with it").clone(),
+            begun: Instant::now(),
+            tell_at: Instant::now(),
             told: None,
         })
     }
@@ -212,7 +217,10 @@ impl Files {
         if now >= self.look_at {
             self.look_at = now + OFTEN;
             self.current.look();
-            self.current.tell_lost(&self.lost)?;
+            if now >= self.current.tell_at {
+                self.current.tell_lost(&self.lost)?;
+                self.current.tell_at = now + OFTEN.max(self.current.begun.elapsed() / 50);
+            }
         }
         if self.current.writer.flush_at().is_some_and(|at| now >= at) { self.current.writer.flush() } else { Ok(()) }
     }

@@ -143,8 +143,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     }
     let (files, failed) = writer.join().map_err(|_| Failure::Failed("the thread that writes has panicked".to_owned()))?;
     line.clear();
-    // What follows may go to the same terminal.
-    aside::finish();
+    let is_held_up = aside::is_held_up();
     count_unwritten(&mut counts, &files);
     let total = |of: fn(&Recorded) -> u64| files.iter().map(of).sum();
     let recording = Recording {
@@ -156,7 +155,11 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         topics: by_topics(counts),
         files,
     };
-    let printed = if cli.json { json(&recording) } else { recording.print() };
+    let printed = match (is_held_up, cli.json) {
+        (true, _) => Ok(()),
+        (false, true) => json(&recording),
+        (false, false) => recording.print(),
+    };
     if let Some(why) = failed {
         return Err(Failure::Failed(format!("{why}. What was recorded before can be read")));
     }
