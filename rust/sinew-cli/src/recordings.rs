@@ -1,17 +1,12 @@
 //! Recordings that are named, or lie in folders that are.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 use sinew_bag::{Bag, BagError};
 
 use crate::failure::{Done, Failure};
 use crate::output::{WARN, say, shown};
-
-/// How recordings begin: MCAP files, and bags of ROS 1.
-const MAGICS: [&[u8]; 2] = [b"\x89MCAP0\r\n", b"#ROSBAG V2.0\n"];
 
 /// Opens all, one after the other. What is no recording among others in a folder is told of, and left out: a recorder that was stopped at once leaves an empty file.
 /// A file that cannot be read would be missed: that is a failure, told when the others of its folder were opened.
@@ -25,11 +20,11 @@ pub fn open_all(paths: &[PathBuf], mut each: impl FnMut(Bag) -> Done) -> Done {
                     is_any_open = true;
                     each(bag)?;
                 }
-                Err(why) if is_folder && is_no_recording(&file) => {
+                Err(why) if is_folder && is_no_recording(&why) => {
                     say!("{WARN}warning:{WARN:#} left out: {}", shown(&why.to_string()));
                 }
                 Err(why) => {
-                    failure.get_or_insert_with(|| unreadable(&why, &file, is_folder));
+                    failure.get_or_insert_with(|| unreadable(&why, is_folder));
                 }
             }
         }
@@ -43,23 +38,21 @@ pub fn open_all(paths: &[PathBuf], mut each: impl FnMut(Bag) -> Done) -> Done {
     Ok(())
 }
 
-/// Whether it can be read, and begins as none.
-fn is_no_recording(file: &Path) -> bool {
-    let mut begin = [0; 16];
-    match File::open(file).and_then(|mut file| file.read(&mut begin)) {
-        Ok(there) => !MAGICS.iter().any(|magic| begin[..there].starts_with(magic)),
-        // A folder is none, whatever its name.
-        Err(why) => why.kind() == ErrorKind::IsADirectory,
-    }
+/// Whether it can be read, but is none. A folder is none, whatever its name.
+fn is_no_recording(why: &BagError) -> bool {
+    errno(why).is_none_or(|errno| errno == Errno::ISDIR)
 }
 
 /// Why, and what to do.
-fn unreadable(why: &BagError, file: &Path, is_of_folder: bool) -> Failure {
-    let has_no_descriptor = File::open(file).is_err_and(|why| Errno::from_io_error(&why) == Some(Errno::MFILE));
-    let remedy = match (has_no_descriptor, is_of_folder) {
+fn unreadable(why: &BagError, is_of_folder: bool) -> Failure {
+    let remedy = match (errno(why) == Some(Errno::MFILE), is_of_folder) {
         (true, _) => ": raise the limit (`ulimit -n`), or name fewer files",
         (false, true) => ": name the other files to do without it",
         (false, false) => "",
     };
     Failure::of(format!("{why}{remedy}"))
+}
+
+fn errno(why: &BagError) -> Option<Errno> {
+    why.errno().map(Errno::from_raw_os_error)
 }
