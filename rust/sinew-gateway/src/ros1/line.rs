@@ -172,7 +172,6 @@ impl Waiting {
     /// With how many were too old.
     fn next(&mut self, now: Instant) -> (Option<Bytes>, u64) {
         let mut lost = 0;
-        self.is_writing = false;
         while let Some((message, expires)) = self.pop() {
             if expires.is_none_or(|at| at > now) {
                 self.is_writing = true;

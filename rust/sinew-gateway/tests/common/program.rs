@@ -6,9 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::machine::Machine;
-use super::until;
+use super::{PATIENCE, until};
 
 /// That runs, until it is dropped.
 pub struct Program {
@@ -95,6 +96,19 @@ impl Program {
     pub fn holds(&self) -> (usize, usize) {
         let count = |what: &str| std::fs::read_dir(format!("/proc/{}/{what}", self.child.id())).expect("it runs").count();
         (count("fd"), count("task"))
+    }
+
+    /// Waits until it holds no more than that.
+    pub fn lets_go(&self, most: (usize, usize)) {
+        let begin = Instant::now();
+        loop {
+            let now = self.holds();
+            if now.0 <= most.0 && now.1 <= most.1 {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "it holds {now:?} descriptors and threads, where {most:?} are the most");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub fn signal(&self, signal: &str) {
