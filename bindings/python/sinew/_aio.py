@@ -19,7 +19,7 @@ from typing import Any, Generator, Optional, Set, Tuple
 from . import _native
 
 
-# Meanwhile take() waits, of whoever does not wait here.
+# Whoever takes without asyncio waits for this to pass, after a wait that was cancelled.
 LOOK_AFTER_S = 0.1
 
 

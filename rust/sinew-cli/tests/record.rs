@@ -5,6 +5,7 @@ mod common;
 mod record;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,8 +13,17 @@ use common::{IMAGE, eventually, is_stopped};
 use record::{NUMBER, Recorder, Scene, connected, number, read, read_so_far};
 use sinew::Qos;
 use sinew::msg::{Type, schema};
-use sinew::raw::{Client, Provider};
+use sinew::raw::{Client, Provider, Publisher};
 use sinew_bag::{Bag, qos};
+
+/// A recorder into a file, and whom it hears.
+fn of_numbers() -> (Scene, Publisher, PathBuf, Recorder) {
+    let scene = Scene::new();
+    let (numbers, path) = (scene.publisher("number", NUMBER, &Qos::default()), scene.path("a.mcap"));
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    connected(&numbers);
+    (scene, numbers, path, recorder)
+}
 
 fn image(stamp_ns: u64, size: usize) -> Vec<u8> {
     let data: Vec<u8> = (0..size).map(|at| (at as u64 * (stamp_ns + 1)) as u8).collect();
@@ -72,11 +82,7 @@ fn every_message_is_recorded_as_it_was_published() {
 
 #[test]
 fn times_are_those_of_the_calendar() {
-    let scene = Scene::new();
-    let numbers = scene.publisher("number", NUMBER, &Qos::default());
-    let path = scene.path("a.mcap");
-    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
-    connected(&numbers);
+    let (_scene, numbers, path, recorder) = of_numbers();
     let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
     let before = now();
     numbers.publish(&[&number(1)]).unwrap();
@@ -301,11 +307,7 @@ fn what_was_lost_just_before_the_end_stands_in_the_file() {
 
 #[test]
 fn what_a_recorder_had_lost_when_it_was_killed_stands_in_the_file() {
-    let scene = Scene::new();
-    let numbers = scene.publisher("number", NUMBER, &Qos::default());
-    let path = scene.path("a.mcap");
-    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
-    connected(&numbers);
+    let (scene, numbers, path, recorder) = of_numbers();
     let number_of = |lost: &BTreeMap<String, String>| lost.get("/number").map_or(0, |lost| lost.parse::<u64>().unwrap());
     let lost = || Bag::open(&path).unwrap().metadata("sinew.lost").map(number_of);
     assert!(eventually(|| lost() == Some(0)), "it says so of nothing, too");
