@@ -2,7 +2,7 @@
 //
 // A message, a request, a response or a part of an action is one of these types, alone or inside of one another:
 //
-// * bool, char, integers of 1, 2, 4 or 8 bytes, float, double; std::byte and other enumerations
+// * bool, char, integers of 1, 2, 4 or 8 bytes, float, double; std::byte and other enumerations of integers
 // * std::string, std::vector<E>, both with std::allocator; std::array<E, N>, std::optional<E>, std::pair, std::tuple; inside of others E[N] too
 // * std::variant of 1 to 128 types, among them std::monostate
 // * std::map<K, V> and std::unordered_map<K, V> with std::allocator: a message with one is not read in place by other processes, who get it as a stream
@@ -22,8 +22,8 @@
 #include "sinew/msg/listing.hpp"
 #include "sinew/msg/type_name.hpp"
 
-/// Makes a class with constructors or private members a message: `SINEW_MESSAGE(Class, member, member...)`, all data members, at most 128, in any order that
-/// both ends agree on. In the public part of the class it reaches private members; in the namespace of a class that cannot be changed, public ones.
+/// Makes a class with constructors or private members a message: `SINEW_MESSAGE(Class, member, member...)`, all data members, at most 128, those of bases as `Base::member`, each
+/// once and no two of one name, in any order that both ends agree on. In the public part of the class it reaches private members; in the namespace of a class that cannot be changed, public ones.
 /// Subscribers see the members' bytes as they are: a class whose members mean something only inside their own process must not be a message.
 #define SINEW_MESSAGE(Class, ...)                                                                                                        \
   [[maybe_unused]] constexpr auto sinew_members(const Class*) {                                                                          \

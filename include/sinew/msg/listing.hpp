@@ -62,7 +62,8 @@ struct ListedMembers {
 
   template <std::size_t I>
   static consteval std::string_view name() {
-    return Listed::names[I];
+    const std::string_view written = Listed::names[I];
+    return written.substr(written.find_last_of(": ") + 1);  // of a member of a base: Base::member
   }
 };
 

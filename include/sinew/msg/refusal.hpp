@@ -32,6 +32,8 @@ enum class Trouble {
   bit_field,
   packed,
   unlisted_members,
+  listed_twice,
+  enumeration_of_bool,
   unnamed,
   element_of_view,
   recursive,
@@ -122,6 +124,23 @@ consteval bool leaves_a_gap() {
   return reached + sizeof(void*) <= sizeof(T);
 }
 
+/// True when two of the listed members have one name, as one that is listed twice.
+template <class T>
+consteval bool is_one_listed_twice() {
+  using Members = MembersOf<T>;
+  constexpr std::array<std::string_view, Members::count> names = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<std::string_view, Members::count>{Members::template name<I>()...};
+  }(std::make_index_sequence<Members::count>{});
+  std::array<std::uint32_t, Members::count + 1> hashes{};  // else long names that begin alike take more steps than Clang has
+  for (std::size_t i = 0; i < Members::count; ++i) {
+    for (const char letter : names[i]) hashes[i] = hashes[i] * 31U + static_cast<unsigned char>(letter);
+    for (std::size_t other = 0; other < i; ++other) {
+      if (hashes[i] == hashes[other] && names[i] == names[other]) return true;
+    }
+  }
+  return false;
+}
+
 /// What is wrong with a class, apart from its members.
 template <class T>
 consteval Trouble class_trouble() {
@@ -146,6 +165,8 @@ consteval Trouble class_trouble() {
       return Trouble::too_many_members;
     else if constexpr (has_reference<typename MembersOf<T>::Row>)
       return Trouble::reference;
+    else if constexpr (is_one_listed_twice<T>())
+      return Trouble::listed_twice;
     else if constexpr (is_packed<T>())
       return Trouble::packed;
     else if constexpr (leaves_a_gap<T>())
@@ -193,6 +214,8 @@ consteval Trouble own_trouble() {
   else if constexpr (std::is_enum_v<T>) {
     if constexpr (!number_kind<std::underlying_type_t<T>>())
       return Trouble::number;
+    else if constexpr (std::is_same_v<std::underlying_type_t<T>, bool>)
+      return Trouble::enumeration_of_bool;
     else
       return has_portable_name<T>() ? Trouble::none : Trouble::unnamed;
   } else if constexpr (!std::is_class_v<T>)
@@ -323,6 +346,11 @@ struct Refuse {
                 "`packed`; where bytes must lie so, use a std::vector of bytes.");
   static_assert(Found != Trouble::unlisted_members,
                 "sinew: SINEW_MESSAGE must list every data member of its class, and those of its bases.");
+  static_assert(Found != Trouble::listed_twice,
+                "sinew: SINEW_MESSAGE lists two members of one name, or one member twice. List each once, and rename one of two that bases "
+                "call the same.");
+  static_assert(Found != Trouble::enumeration_of_bool,
+                "sinew: an enumeration in a message is of an integer. Write `: std::uint8_t` behind its name, or put a bool.");
   static_assert(Found != Trouble::unnamed,
                 "sinew: this type has no name that another program could write: it is unnamed, inside a function or in an anonymous "
                 "namespace, or a template of values. Move it into a namespace, "

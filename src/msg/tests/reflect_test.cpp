@@ -160,21 +160,60 @@ namespace robot {
 struct Most {
   TEN(m0) TEN(m1) TEN(m2) TEN(m3) TEN(m4) TEN(m5) TEN(m6) TEN(m7) TEN(m8) TEN(m9) TEN(ma) TEN(mb) int y0, y1, y2, y3, y4, y5, y6, last;
 };
+// Long names that begin alike: they are compared when it is compiled.
 class MostListed {
  public:
-  SINEW_MESSAGE(MostListed, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
-                m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39, m40, m41, m42, m43, m44, m45, m46, m47, m48,
-                m49, m50, m51, m52, m53, m54, m55, m56, m57, m58, m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73,
-                m74, m75, m76, m77, m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96, m97, m98,
-                m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112, m113, m114, m115, m116, m117, m118, m119,
-                m120, m121, m122, m123, m124, m125, m126, m127);
+  SINEW_MESSAGE(MostListed, motor_temperature_0, motor_temperature_1, motor_temperature_2, motor_temperature_3, motor_temperature_4,
+                motor_temperature_5, motor_temperature_6, motor_temperature_7, motor_temperature_8, motor_temperature_9,
+                motor_temperature_10, motor_temperature_11, motor_temperature_12, motor_temperature_13, motor_temperature_14,
+                motor_temperature_15, motor_temperature_16, motor_temperature_17, motor_temperature_18, motor_temperature_19,
+                motor_temperature_20, motor_temperature_21, motor_temperature_22, motor_temperature_23, motor_temperature_24,
+                motor_temperature_25, motor_temperature_26, motor_temperature_27, motor_temperature_28, motor_temperature_29,
+                motor_temperature_30, motor_temperature_31, motor_temperature_32, motor_temperature_33, motor_temperature_34,
+                motor_temperature_35, motor_temperature_36, motor_temperature_37, motor_temperature_38, motor_temperature_39,
+                motor_temperature_40, motor_temperature_41, motor_temperature_42, motor_temperature_43, motor_temperature_44,
+                motor_temperature_45, motor_temperature_46, motor_temperature_47, motor_temperature_48, motor_temperature_49,
+                motor_temperature_50, motor_temperature_51, motor_temperature_52, motor_temperature_53, motor_temperature_54,
+                motor_temperature_55, motor_temperature_56, motor_temperature_57, motor_temperature_58, motor_temperature_59,
+                motor_temperature_60, motor_temperature_61, motor_temperature_62, motor_temperature_63, motor_temperature_64,
+                motor_temperature_65, motor_temperature_66, motor_temperature_67, motor_temperature_68, motor_temperature_69,
+                motor_temperature_70, motor_temperature_71, motor_temperature_72, motor_temperature_73, motor_temperature_74,
+                motor_temperature_75, motor_temperature_76, motor_temperature_77, motor_temperature_78, motor_temperature_79,
+                motor_temperature_80, motor_temperature_81, motor_temperature_82, motor_temperature_83, motor_temperature_84,
+                motor_temperature_85, motor_temperature_86, motor_temperature_87, motor_temperature_88, motor_temperature_89,
+                motor_temperature_90, motor_temperature_91, motor_temperature_92, motor_temperature_93, motor_temperature_94,
+                motor_temperature_95, motor_temperature_96, motor_temperature_97, motor_temperature_98, motor_temperature_99,
+                motor_temperature_100, motor_temperature_101, motor_temperature_102, motor_temperature_103, motor_temperature_104,
+                motor_temperature_105, motor_temperature_106, motor_temperature_107, motor_temperature_108, motor_temperature_109,
+                motor_temperature_110, motor_temperature_111, motor_temperature_112, motor_temperature_113, motor_temperature_114,
+                motor_temperature_115, motor_temperature_116, motor_temperature_117, motor_temperature_118, motor_temperature_119,
+                motor_temperature_120, motor_temperature_121, motor_temperature_122, motor_temperature_123, motor_temperature_124,
+                motor_temperature_125, motor_temperature_126, motor_temperature_127);
 
  private:
-  int m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28,
-      m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39, m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55,
-      m56, m57, m58, m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77, m78, m79, m80, m81, m82,
-      m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96, m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107,
-      m108, m109, m110, m111, m112, m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123, m124, m125, m126, m127;
+  int motor_temperature_0, motor_temperature_1, motor_temperature_2, motor_temperature_3, motor_temperature_4, motor_temperature_5,
+      motor_temperature_6, motor_temperature_7, motor_temperature_8, motor_temperature_9, motor_temperature_10, motor_temperature_11,
+      motor_temperature_12, motor_temperature_13, motor_temperature_14, motor_temperature_15, motor_temperature_16, motor_temperature_17,
+      motor_temperature_18, motor_temperature_19, motor_temperature_20, motor_temperature_21, motor_temperature_22, motor_temperature_23,
+      motor_temperature_24, motor_temperature_25, motor_temperature_26, motor_temperature_27, motor_temperature_28, motor_temperature_29,
+      motor_temperature_30, motor_temperature_31, motor_temperature_32, motor_temperature_33, motor_temperature_34, motor_temperature_35,
+      motor_temperature_36, motor_temperature_37, motor_temperature_38, motor_temperature_39, motor_temperature_40, motor_temperature_41,
+      motor_temperature_42, motor_temperature_43, motor_temperature_44, motor_temperature_45, motor_temperature_46, motor_temperature_47,
+      motor_temperature_48, motor_temperature_49, motor_temperature_50, motor_temperature_51, motor_temperature_52, motor_temperature_53,
+      motor_temperature_54, motor_temperature_55, motor_temperature_56, motor_temperature_57, motor_temperature_58, motor_temperature_59,
+      motor_temperature_60, motor_temperature_61, motor_temperature_62, motor_temperature_63, motor_temperature_64, motor_temperature_65,
+      motor_temperature_66, motor_temperature_67, motor_temperature_68, motor_temperature_69, motor_temperature_70, motor_temperature_71,
+      motor_temperature_72, motor_temperature_73, motor_temperature_74, motor_temperature_75, motor_temperature_76, motor_temperature_77,
+      motor_temperature_78, motor_temperature_79, motor_temperature_80, motor_temperature_81, motor_temperature_82, motor_temperature_83,
+      motor_temperature_84, motor_temperature_85, motor_temperature_86, motor_temperature_87, motor_temperature_88, motor_temperature_89,
+      motor_temperature_90, motor_temperature_91, motor_temperature_92, motor_temperature_93, motor_temperature_94, motor_temperature_95,
+      motor_temperature_96, motor_temperature_97, motor_temperature_98, motor_temperature_99, motor_temperature_100, motor_temperature_101,
+      motor_temperature_102, motor_temperature_103, motor_temperature_104, motor_temperature_105, motor_temperature_106,
+      motor_temperature_107, motor_temperature_108, motor_temperature_109, motor_temperature_110, motor_temperature_111,
+      motor_temperature_112, motor_temperature_113, motor_temperature_114, motor_temperature_115, motor_temperature_116,
+      motor_temperature_117, motor_temperature_118, motor_temperature_119, motor_temperature_120, motor_temperature_121,
+      motor_temperature_122, motor_temperature_123, motor_temperature_124, motor_temperature_125, motor_temperature_126,
+      motor_temperature_127;
 };
 }  // namespace robot
 
@@ -341,7 +380,7 @@ TEST(Message, the_macro_reaches_private_members_inside_a_class) {
 TEST(Message, the_macro_takes_up_to_128_members) {
   const auto fields = message_of<robot::MostListed>().type->fields;
   ASSERT_EQ(fields.size(), 128U);
-  EXPECT_STREQ(fields[127].name, "m127");
+  EXPECT_STREQ(fields[127].name, "motor_temperature_127");
   EXPECT_EQ(fields[127].offset, 127 * sizeof(int));
 }
 

@@ -27,6 +27,17 @@ struct Wide {
   std::vector<bool> bits;
 };
 
+struct Stamped {
+  std::uint64_t stamp = 0;
+};
+class Derived : public Stamped {
+ public:
+  SINEW_MESSAGE(Derived, Stamped::stamp, number_);
+
+ private:
+  int number_ = 0;
+};
+
 }  // namespace robot
 
 namespace sinew::msg::testing {
@@ -49,6 +60,11 @@ TEST(Signature, says_all_that_the_hash_is_made_of) {
   expect_same_hash<std::uint8_t>();
   expect_same_hash<std::vector<std::optional<Part>>>();
   expect_same_hash<std::variant<std::string, robot::Color>>();
+}
+
+TEST(Signature, names_listed_members_of_bases_as_the_bases_do) {
+  EXPECT_STREQ(message_of<robot::Derived>().signature, "robot/Derived{stamp:uint64;number_:int32;}");
+  expect_same_hash<robot::Derived>();
 }
 
 std::string complaint(const std::string& signature) {
