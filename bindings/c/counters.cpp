@@ -43,6 +43,7 @@ size_t sinew_domain_counts_publisher_count(const sinew_domain_counts* counts) {
 sinew_publisher_counts sinew_domain_counts_publisher(const sinew_domain_counts* counts, size_t index) {
   const DomainPublisherCounts& one = counts->counts.publishers[index];
   return {.publisher = one.publisher,
+          .identity = one.identity,
           .messages = one.messages,
           .bytes = one.bytes,
           .bytes_copied = one.bytes_copied,
@@ -60,6 +61,8 @@ sinew_pair_counts sinew_domain_counts_pair(const sinew_domain_counts* counts, si
   const DomainPairCounts& one = counts->counts.pairs[index];
   sinew_pair_counts made{.publisher = one.publisher,
                          .subscriber = one.subscriber,
+                         .publisher_identity = one.publisher_identity,
+                         .subscriber_identity = one.subscriber_identity,
                          .messages = one.messages,
                          .missed = one.missed,
                          .withdrawn = one.withdrawn,

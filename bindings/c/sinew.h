@@ -507,6 +507,8 @@ SINEW_EXPORT void sinew_domain_watch_destroy(sinew_domain_watch* watch);
 /* Of a publisher, since it was created. */
 typedef struct sinew_publisher_counts {
   uint64_t publisher; /* id of the endpoint */
+  /* Stays when its node registers anew, as after the end of the manager, whereas the id is another one then, and its old one may be somebody else's: by this, what was counted at another moment is found. */
+  uint64_t identity;
   uint64_t messages, bytes;
   uint64_t bytes_copied;   /* while publishing */
   uint64_t bytes_exported; /* for readers of other users */
@@ -518,15 +520,17 @@ typedef struct sinew_publisher_counts {
 /* What a subscriber has counted of one publisher, since they were connected. */
 typedef struct sinew_pair_counts {
   uint64_t publisher, subscriber; /* ids of endpoints */
-  uint64_t messages;              /* received */
-  uint64_t missed;                /* lost: pushed out by newer ones, or withdrawn */
-  uint64_t withdrawn;             /* of those, by a publisher whose memory was full */
-  uint64_t expired;               /* older than their lifespan */
-  uint64_t skipped;               /* not wanted: every n-th, or a rate */
-  uint64_t over_quota;            /* copied since the subscriber holds too much */
-  uint64_t bytes_copied;          /* by the subscriber, while receiving */
-  uint64_t held;                  /* messages whose memory the subscriber keeps from being used again, now */
-  uint64_t latency_total_ns;      /* of all in `latency` */
+  /* As `identity` of sinew_publisher_counts. A pair that is connected anew has the same ones, and counts from 0; while messages of the connection before are held, that one is told of as well. */
+  uint64_t publisher_identity, subscriber_identity;
+  uint64_t messages;         /* received */
+  uint64_t missed;           /* lost: pushed out by newer ones, or withdrawn */
+  uint64_t withdrawn;        /* of those, by a publisher whose memory was full */
+  uint64_t expired;          /* older than their lifespan */
+  uint64_t skipped;          /* not wanted: every n-th, or a rate */
+  uint64_t over_quota;       /* copied since the subscriber holds too much */
+  uint64_t bytes_copied;     /* by the subscriber, while receiving */
+  uint64_t held;             /* messages whose memory the subscriber keeps from being used again, now */
+  uint64_t latency_total_ns; /* of all in `latency` */
   /* How many messages took so long from being published to being received. Of those that are published within a millisecond of each other one counts. Bucket 2n is [512 * 2^n ns, 768 * 2^n ns), bucket 2n + 1 from there to
    * 1024 * 2^n ns; the first also has what took less, the last what took longer. Numbers begin again from 0 after 2^32 - 1. */
   uint32_t latency[48];

@@ -89,6 +89,8 @@ SINEW_API void apply(const DomainUpdate& update, DomainState& state);
 /// What a publisher has counted since it was created.
 struct DomainPublisherCounts {
   std::uint64_t publisher = 0;  ///< id of the endpoint
+  /// Stays when its node registers anew, as after the end of the manager, whereas the id is another one then, and its old one may be somebody else's: by this, what was counted at another moment is found.
+  std::uint64_t identity = 0;
   std::uint64_t messages = 0, bytes = 0;
   std::uint64_t bytes_copied = 0;    ///< while publishing
   std::uint64_t bytes_exported = 0;  ///< for readers of other users
@@ -100,15 +102,17 @@ struct DomainPublisherCounts {
 /// What a subscriber has counted of one publisher since they were connected.
 struct DomainPairCounts {
   std::uint64_t publisher = 0, subscriber = 0;  ///< ids of endpoints
-  std::uint64_t messages = 0;                   ///< received
-  std::uint64_t missed = 0;                     ///< lost: pushed out by newer ones, or withdrawn
-  std::uint64_t withdrawn = 0;                  ///< of those, by a publisher whose memory was full
-  std::uint64_t expired = 0;                    ///< older than their lifespan
-  std::uint64_t skipped = 0;                    ///< not wanted: every n-th, or a rate
-  std::uint64_t over_quota = 0;                 ///< copied since the subscriber holds too much
-  std::uint64_t bytes_copied = 0;               ///< by the subscriber, while receiving
-  std::uint64_t held = 0;                       ///< messages whose memory the subscriber keeps from being used again, now
-  std::uint64_t latency_total = 0;              ///< nanoseconds of all in `latency`
+  /// As `identity` of DomainPublisherCounts. A pair that is connected anew has the same ones, and counts from 0; while messages of the connection before are held, that one is told of as well.
+  std::uint64_t publisher_identity = 0, subscriber_identity = 0;
+  std::uint64_t messages = 0;       ///< received
+  std::uint64_t missed = 0;         ///< lost: pushed out by newer ones, or withdrawn
+  std::uint64_t withdrawn = 0;      ///< of those, by a publisher whose memory was full
+  std::uint64_t expired = 0;        ///< older than their lifespan
+  std::uint64_t skipped = 0;        ///< not wanted: every n-th, or a rate
+  std::uint64_t over_quota = 0;     ///< copied since the subscriber holds too much
+  std::uint64_t bytes_copied = 0;   ///< by the subscriber, while receiving
+  std::uint64_t held = 0;           ///< messages whose memory the subscriber keeps from being used again, now
+  std::uint64_t latency_total = 0;  ///< nanoseconds of all in `latency`
   /// How many messages took so long from being published to being received. Of those that are published within a millisecond of each other one counts. Bucket 2n is [512 * 2^n ns, 768 * 2^n ns), bucket 2n + 1 from there to
   /// 1024 * 2^n ns; the first also has what took less, the last what took longer. Numbers begin again from 0 after 2^32 - 1.
   std::array<std::uint32_t, 48> latency{};

@@ -146,6 +146,9 @@ TEST_F(CountersOfADomain, TellOfPairsWithinAProcess) {
   EXPECT_EQ(counts.publishers[0].messages, 5u);
   EXPECT_EQ(counts.pairs[0].missed, 3u);
   EXPECT_GE(measured(counts.pairs[0]), 1u);
+  EXPECT_EQ(counts.pairs[0].publisher_identity, counts.publishers[0].identity);
+  EXPECT_NE(counts.pairs[0].subscriber_identity, counts.publishers[0].identity);
+  EXPECT_NE(counts.pairs[0].subscriber_identity, 0u);
 }
 
 TEST_F(CountersOfADomain, AreGoneWithWhoWasCounted_AndBeginFromNothing) {
@@ -190,7 +193,7 @@ TEST_F(CountersOfADomain, GoOnWhileThereIsNoManagerAndWithTheNextOne) {
   publishes.expect("ready");
   auto tool = Node::create("tool");
   const auto counters = tool->domain_counters();
-  when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+  const DomainCounts before = when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
   const pid_t dead = manager().value_or(0);
   ASSERT_GT(dead, 0);
   ::kill(dead, SIGKILL);
@@ -200,7 +203,11 @@ TEST_F(CountersOfADomain, GoOnWhileThereIsNoManagerAndWithTheNextOne) {
   when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1 && now.publishers[0].messages == 7; });
   auto newcomer = Node::create("newcomer");
   const auto others = newcomer->domain_counters();
-  when(*others, [](const DomainCounts& now) { return now.publishers.size() == 1 && now.publishers[0].messages == 7; });
+  const DomainCounts after =
+      when(*others, [](const DomainCounts& now) { return now.publishers.size() == 1 && now.publishers[0].messages == 7; });
+  EXPECT_NE(after.publishers.at(0).publisher, before.publishers.at(0).publisher) << "else this shows nothing";
+  EXPECT_EQ(after.publishers.at(0).identity, before.publishers.at(0).identity);
+  EXPECT_NE(before.publishers.at(0).identity, 0u);
   publishes.order("end");
   publishes.end();
 }

@@ -12,6 +12,7 @@ using CountsPtr = std::unique_ptr<sinew_domain_counts, void (*)(sinew_domain_cou
 nb::dict of_publisher(const sinew_publisher_counts& told) {
   nb::dict counts;
   counts["publisher"] = told.publisher;
+  counts["identity"] = told.identity;
   counts["messages"] = told.messages;
   counts["bytes"] = told.bytes;
   counts["bytes_copied"] = told.bytes_copied;
@@ -26,6 +27,8 @@ nb::dict of_pair(const sinew_pair_counts& told) {
   nb::dict counts;
   counts["publisher"] = told.publisher;
   counts["subscriber"] = told.subscriber;
+  counts["publisher_identity"] = told.publisher_identity;
+  counts["subscriber_identity"] = told.subscriber_identity;
   counts["messages"] = told.messages;
   counts["missed"] = told.missed;
   counts["withdrawn"] = told.withdrawn;

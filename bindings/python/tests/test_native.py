@@ -536,6 +536,8 @@ class Others(Nodes):
         subscriber.take(PATIENCE)
         publishers, pairs = self.other.counters().read()
         self.assertEqual(([each["messages"] for each in publishers], [each["messages"] for each in pairs]), ([1], [1]))
+        self.assertEqual(pairs[0]["publisher_identity"], publishers[0]["identity"])
+        self.assertNotIn(pairs[0]["subscriber_identity"], (0, publishers[0]["identity"]))
 
     def test_what_is_closed_says_so(self):
         publisher, subscriber = self.pair()

@@ -93,6 +93,26 @@ pub fn looks_on(end: &DomainEndpoint) -> bool {
     end.ghost == Ghost::Observer
 }
 
+/// A publisher or subscriber of a topic, for tests.
+#[cfg(test)]
+pub fn end_on(topic: Id, id: Id, publishes: bool) -> DomainEndpoint {
+    DomainEndpoint {
+        id,
+        node: 1,
+        topic: Some(topic),
+        memory: 0,
+        publishes,
+        ghost: Ghost::No,
+        reliable: false,
+        transient_local: false,
+        manual_by_topic: false,
+        depth: 8,
+        deadline: None,
+        lifespan: None,
+        lease: None,
+    }
+}
+
 /// Whether a topic is half of a service.
 pub fn is_of_service(topic: &str) -> bool {
     service_of(topic).is_some()

@@ -1,9 +1,9 @@
 //! What flows: counts of one moment and of a later one.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use sinew::{DomainCounters, Id, Latency, PairCounts, PublisherCounts};
+use sinew::{DomainCounters, DomainCounts, Id, Latency, PairCounts, PublisherCounts};
 
 use crate::domain::{View, looks_on};
 use crate::failure::Done;
@@ -14,7 +14,15 @@ pub struct Moment {
     pub at: Instant,
     publishers: HashMap<Id, PublisherCounts>,
     pairs: HashMap<(Id, Id), PairCounts>,
+    known_publishers: Known<u64, PublisherCounts>,
+    known_pairs: Known<(u64, u64), PairCounts>,
 }
+
+/// What was counted last, and when, by the identities of who counts: when a node registers anew, its endpoints are gone for a moment, and then there with other ids.
+type Known<Identity, Counts> = HashMap<Identity, (Instant, Counts)>;
+
+/// How long an endpoint that is gone may take to be there again.
+const KNOWN: Duration = Duration::from_secs(60);
 
 /// What flowed on a topic between two moments, and what is held.
 #[derive(Clone, Debug, Default)]
@@ -62,26 +70,35 @@ pub struct PairFlow {
 }
 
 impl Moment {
-    /// Now.
-    pub fn of(counters: &DomainCounters) -> Done<Moment> {
-        let counts = counters.read()?;
-        Ok(Moment {
-            at: Instant::now(),
+    /// Now, after one that was before, if there was one.
+    pub fn of(counters: &DomainCounters, before: Option<&Moment>) -> Done<Moment> {
+        Ok(Moment::after(before, Instant::now(), counters.read()?))
+    }
+
+    fn after(before: Option<&Moment>, at: Instant, counts: DomainCounts) -> Moment {
+        let publishers = counts.publishers.iter().map(|counts| (counts.identity, (at, counts.clone())));
+        let pairs = counts.pairs.iter().map(|counts| ((counts.publisher_identity, counts.subscriber_identity), (at, counts.clone())));
+        Moment {
+            at,
+            known_publishers: still_known(before.map(|before| &before.known_publishers), at).chain(publishers).collect(),
+            known_pairs: still_known(before.map(|before| &before.known_pairs), at).chain(pairs).collect(),
             publishers: counts.publishers.into_iter().map(|counts| (counts.publisher, counts)).collect(),
             pairs: counts.pairs.into_iter().map(|counts| ((counts.publisher, counts.subscriber), counts)).collect(),
-        })
+        }
     }
 
     /// What flowed on a topic since then. Of what was not there then, all that it has counted.
     pub fn topic(&self, view: &View, topic: Id, before: &Moment) -> TopicFlow {
-        let seconds = (self.at - before.at).as_secs_f64();
         let (mut flow, mut messages, mut bytes) = (TopicFlow::default(), 0, 0);
         for end in view.endpoints(topic, true) {
             flow.publishers += usize::from(!looks_on(end));
             let Some(now) = self.publishers.get(&end.id) else { continue };
-            let then = before.publishers.get(&end.id);
-            messages += since(now.messages, then.map(|then| then.messages));
-            bytes += since(now.bytes, then.map(|then| then.bytes));
+            let (seen, then) = before.then_published(now);
+            let (more, more_bytes) = (since(now.messages, then.map(|then| then.messages)), since(now.bytes, then.map(|then| then.bytes)));
+            let seconds = (self.at - seen).as_secs_f64();
+            (messages, bytes) = (messages + more, bytes + more_bytes);
+            flow.hz += more as f64 / seconds;
+            flow.bytes_per_second += more_bytes as f64 / seconds;
             flow.lost += since(now.refused, then.map(|then| then.refused));
             flow.lost_ever += now.refused;
         }
@@ -95,16 +112,21 @@ impl Moment {
             flow.held += of_pair.held;
             flow.latency += &of_pair.latency;
         }
-        flow.hz = messages as f64 / seconds;
-        flow.bytes_per_second = bytes as f64 / seconds;
         flow.mean_bytes = (bytes > 0 && messages > 0).then(|| bytes as f64 / messages as f64);
         flow
+    }
+
+    /// What the publisher of these counts had counted when it was seen last.
+    fn then_published(&self, now: &PublisherCounts) -> (Instant, Option<&PublisherCounts>) {
+        let known = self.known_publishers.get(&now.identity);
+        (known.map_or(self.at, |(seen, _)| *seen), known.map(|(_, then)| then))
     }
 
     /// What a publisher has published since then.
     pub fn publisher(&self, id: Id, before: &Moment) -> PublisherFlow {
         let Some(now) = self.publishers.get(&id) else { return PublisherFlow::default() };
-        let (then, seconds) = (before.publishers.get(&id), (self.at - before.at).as_secs_f64());
+        let (seen, then) = before.then_published(now);
+        let seconds = (self.at - seen).as_secs_f64();
         PublisherFlow {
             hz: since(now.messages, then.map(|then| then.messages)) as f64 / seconds,
             bytes_per_second: since(now.bytes, then.map(|then| then.bytes)) as f64 / seconds,
@@ -114,10 +136,11 @@ impl Moment {
     /// What flowed between two since then.
     pub fn pair(&self, key: (Id, Id), before: &Moment) -> PairFlow {
         let Some(now) = self.pairs.get(&key) else { return PairFlow::default() };
-        let then = before.pairs.get(&key);
+        let known = before.known_pairs.get(&(now.publisher_identity, now.subscriber_identity)).filter(|(_, then)| goes_on(now, then));
+        let (seen, then) = known.map_or((before.at, None), |(seen, then)| (*seen, Some(then)));
         let messages = since(now.messages, then.map(|then| then.messages));
         PairFlow {
-            hz: messages as f64 / (self.at - before.at).as_secs_f64(),
+            hz: messages as f64 / (self.at - seen).as_secs_f64(),
             lost: since(now.missed, then.map(|then| then.missed)),
             held: now.held,
             latency: then.map_or_else(|| now.latency.clone(), |then| now.latency.since(&then.latency)),
@@ -125,6 +148,125 @@ impl Moment {
     }
 }
 
+fn still_known<Identity: Copy, Counts: Clone>(
+    before: Option<&Known<Identity, Counts>>,
+    at: Instant,
+) -> impl Iterator<Item = (Identity, (Instant, Counts))> {
+    let known = before.into_iter().flatten().filter(move |(_, (seen, _))| at - *seen < KNOWN);
+    known.map(|(identity, seen)| (*identity, seen.clone()))
+}
+
+/// A pair that was connected anew is of the same identities, and counts from nothing. A bucket begins again from 0 after 2^32 - 1: one that
+/// seems to be more than half of that ahead has gone back.
+fn goes_on(now: &PairCounts, then: &PairCounts) -> bool {
+    let mut buckets = now.latency.buckets.iter().zip(&then.latency.buckets);
+    now.messages >= then.messages
+        && now.missed >= then.missed
+        && now.latency.total_ns >= then.latency.total_ns
+        && buckets.all(|(now, then)| now.wrapping_sub(*then) <= u32::MAX / 2)
+}
+
 fn since(now: u64, then: Option<u64>) -> u64 {
     now.saturating_sub(then.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::{DomainPair, DomainState};
+
+    use super::*;
+    use crate::domain::end_on;
+
+    fn counted(publisher: Id, identity: u64, messages: u64) -> DomainCounts {
+        let bytes = 8 * messages;
+        let published = PublisherCounts {
+            publisher,
+            identity,
+            messages,
+            bytes,
+            bytes_copied: 0,
+            bytes_exported: 0,
+            refused: 0,
+            withdrawn: 0,
+            newest_ns: 0,
+        };
+        DomainCounts { publishers: vec![published], pairs: Vec::new() }
+    }
+
+    #[test]
+    fn of_who_is_there_again_with_another_id_only_what_is_new_flowed() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let first = Moment::after(None, at(0), counted(1, 77, 1000));
+        let gone = Moment::after(Some(&first), at(1), DomainCounts::default());
+        let again = Moment::after(Some(&gone), at(2), counted(5, 77, 1030));
+        assert_eq!(again.publisher(5, &gone).hz, 15.0, "since it was seen last");
+        let other = Moment::after(Some(&again), at(3), counted(6, 78, 7));
+        assert_eq!(other.publisher(6, &again).hz, 7.0, "all that a new one has counted");
+        assert!(Moment::after(Some(&other), at(70), DomainCounts::default()).known_publishers.is_empty());
+    }
+
+    fn pair(publisher: Id, messages: u64, times: u32) -> PairCounts {
+        let mut latency = Latency::default();
+        (latency.buckets[3], latency.total_ns) = (times, 1000 * u64::from(times));
+        let (missed, withdrawn, expired, skipped, over_quota, bytes_copied, held) = (0, 0, 0, 0, 0, 0, 0);
+        let (subscriber, publisher_identity, subscriber_identity) = (publisher + 1, 77, 78);
+        PairCounts {
+            publisher,
+            subscriber,
+            publisher_identity,
+            subscriber_identity,
+            messages,
+            missed,
+            withdrawn,
+            expired,
+            skipped,
+            over_quota,
+            bytes_copied,
+            held,
+            latency,
+        }
+    }
+
+    #[test]
+    fn on_a_topic_whose_ends_are_there_again_with_other_ids_only_what_is_new_flowed() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let counts = |publisher, messages, missed, times| {
+            let pairs = vec![PairCounts { missed, ..pair(publisher, messages, times) }];
+            DomainCounts { pairs, ..counted(publisher, 77, messages) }
+        };
+        let view = |publisher: Id| {
+            let subscriber = publisher + 1;
+            let (mut state, delivery) = (DomainState::default(), Some(sinew::raw::Delivery::View));
+            state.endpoints.extend([(publisher, end_on(9, publisher, true)), (subscriber, end_on(9, subscriber, false))]);
+            state.pairs.insert((publisher, subscriber), DomainPair { publisher, subscriber, delivery, why: String::new() });
+            View::new(state, "")
+        };
+        let first = Moment::after(None, at(0), counts(1, 1000, 40, 900));
+        let gone = Moment::after(Some(&first), at(1), DomainCounts::default());
+        assert_eq!(gone.topic(&view(1), 9, &first).hz, 0.0);
+        let again = Moment::after(Some(&gone), at(2), counts(5, 1030, 42, 920));
+        let flow = again.topic(&view(5), 9, &gone);
+        assert_eq!((flow.hz, flow.bytes_per_second, flow.mean_bytes), (15.0, 120.0, Some(8.0)));
+        assert_eq!((flow.lost, flow.lost_ever, flow.latency.count()), (2, 42, 20));
+    }
+
+    #[test]
+    fn of_a_pair_that_is_connected_anew_all_that_it_has_counted_flowed() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let counted = |pair| DomainCounts { publishers: Vec::new(), pairs: vec![pair] };
+        let first = Moment::after(None, at(0), counted(pair(1, 100, 90)));
+        let moved = Moment::after(Some(&first), at(1), counted(pair(5, 110, 95)));
+        let flow = moved.pair((5, 6), &first);
+        assert_eq!((flow.hz, flow.latency.buckets[3]), (10.0, 5));
+        let anew = Moment::after(Some(&moved), at(2), counted(pair(5, 7, 6)));
+        let flow = anew.pair((5, 6), &moved);
+        assert_eq!((flow.hz, flow.latency.buckets[3]), (7.0, 6));
+        let mut slower = pair(5, 300, 0);
+        (slower.latency.buckets[8], slower.latency.total_ns) = (4, 1_000_000);
+        let later = Moment::after(Some(&anew), at(3), counted(slower));
+        assert_eq!(later.pair((5, 6), &anew).latency.count(), 4, "more than before in all, but none where there were some");
+    }
 }

@@ -1627,6 +1627,8 @@ unsafe extern "C" {
 pub struct sinew_publisher_counts {
     /// id of the endpoint
     pub publisher: u64,
+    /// Stays when its node registers anew, as after the end of the manager, whereas the id is another one then, and its old one may be somebody else's: by this, what was counted at another moment is found.
+    pub identity: u64,
     pub messages: u64,
     pub bytes: u64,
     /// while publishing
@@ -1644,7 +1646,7 @@ pub struct sinew_publisher_counts {
 const _: () = {
     [
         "Size of sinew_publisher_counts",
-    ][::std::mem::size_of::<sinew_publisher_counts>() - 64usize];
+    ][::std::mem::size_of::<sinew_publisher_counts>() - 72usize];
     [
         "Alignment of sinew_publisher_counts",
     ][::std::mem::align_of::<sinew_publisher_counts>() - 8usize];
@@ -1652,26 +1654,29 @@ const _: () = {
         "Offset of field: sinew_publisher_counts::publisher",
     ][::std::mem::offset_of!(sinew_publisher_counts, publisher) - 0usize];
     [
+        "Offset of field: sinew_publisher_counts::identity",
+    ][::std::mem::offset_of!(sinew_publisher_counts, identity) - 8usize];
+    [
         "Offset of field: sinew_publisher_counts::messages",
-    ][::std::mem::offset_of!(sinew_publisher_counts, messages) - 8usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, messages) - 16usize];
     [
         "Offset of field: sinew_publisher_counts::bytes",
-    ][::std::mem::offset_of!(sinew_publisher_counts, bytes) - 16usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, bytes) - 24usize];
     [
         "Offset of field: sinew_publisher_counts::bytes_copied",
-    ][::std::mem::offset_of!(sinew_publisher_counts, bytes_copied) - 24usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, bytes_copied) - 32usize];
     [
         "Offset of field: sinew_publisher_counts::bytes_exported",
-    ][::std::mem::offset_of!(sinew_publisher_counts, bytes_exported) - 32usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, bytes_exported) - 40usize];
     [
         "Offset of field: sinew_publisher_counts::refused",
-    ][::std::mem::offset_of!(sinew_publisher_counts, refused) - 40usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, refused) - 48usize];
     [
         "Offset of field: sinew_publisher_counts::withdrawn",
-    ][::std::mem::offset_of!(sinew_publisher_counts, withdrawn) - 48usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, withdrawn) - 56usize];
     [
         "Offset of field: sinew_publisher_counts::newest_ns",
-    ][::std::mem::offset_of!(sinew_publisher_counts, newest_ns) - 56usize];
+    ][::std::mem::offset_of!(sinew_publisher_counts, newest_ns) - 64usize];
 };
 /// What a subscriber has counted of one publisher, since they were connected.
 #[repr(C)]
@@ -1681,6 +1686,10 @@ pub struct sinew_pair_counts {
     pub publisher: u64,
     /// ids of endpoints
     pub subscriber: u64,
+    /// As `identity` of sinew_publisher_counts. A pair that is connected anew has the same ones, and counts from 0; while messages of the connection before are held, that one is told of as well.
+    pub publisher_identity: u64,
+    /// As `identity` of sinew_publisher_counts. A pair that is connected anew has the same ones, and counts from 0; while messages of the connection before are held, that one is told of as well.
+    pub subscriber_identity: u64,
     /// received
     pub messages: u64,
     /// lost: pushed out by newer ones, or withdrawn
@@ -1705,7 +1714,7 @@ pub struct sinew_pair_counts {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of sinew_pair_counts"][::std::mem::size_of::<sinew_pair_counts>() - 280usize];
+    ["Size of sinew_pair_counts"][::std::mem::size_of::<sinew_pair_counts>() - 296usize];
     [
         "Alignment of sinew_pair_counts",
     ][::std::mem::align_of::<sinew_pair_counts>() - 8usize];
@@ -1716,35 +1725,41 @@ const _: () = {
         "Offset of field: sinew_pair_counts::subscriber",
     ][::std::mem::offset_of!(sinew_pair_counts, subscriber) - 8usize];
     [
+        "Offset of field: sinew_pair_counts::publisher_identity",
+    ][::std::mem::offset_of!(sinew_pair_counts, publisher_identity) - 16usize];
+    [
+        "Offset of field: sinew_pair_counts::subscriber_identity",
+    ][::std::mem::offset_of!(sinew_pair_counts, subscriber_identity) - 24usize];
+    [
         "Offset of field: sinew_pair_counts::messages",
-    ][::std::mem::offset_of!(sinew_pair_counts, messages) - 16usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, messages) - 32usize];
     [
         "Offset of field: sinew_pair_counts::missed",
-    ][::std::mem::offset_of!(sinew_pair_counts, missed) - 24usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, missed) - 40usize];
     [
         "Offset of field: sinew_pair_counts::withdrawn",
-    ][::std::mem::offset_of!(sinew_pair_counts, withdrawn) - 32usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, withdrawn) - 48usize];
     [
         "Offset of field: sinew_pair_counts::expired",
-    ][::std::mem::offset_of!(sinew_pair_counts, expired) - 40usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, expired) - 56usize];
     [
         "Offset of field: sinew_pair_counts::skipped",
-    ][::std::mem::offset_of!(sinew_pair_counts, skipped) - 48usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, skipped) - 64usize];
     [
         "Offset of field: sinew_pair_counts::over_quota",
-    ][::std::mem::offset_of!(sinew_pair_counts, over_quota) - 56usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, over_quota) - 72usize];
     [
         "Offset of field: sinew_pair_counts::bytes_copied",
-    ][::std::mem::offset_of!(sinew_pair_counts, bytes_copied) - 64usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, bytes_copied) - 80usize];
     [
         "Offset of field: sinew_pair_counts::held",
-    ][::std::mem::offset_of!(sinew_pair_counts, held) - 72usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, held) - 88usize];
     [
         "Offset of field: sinew_pair_counts::latency_total_ns",
-    ][::std::mem::offset_of!(sinew_pair_counts, latency_total_ns) - 80usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, latency_total_ns) - 96usize];
     [
         "Offset of field: sinew_pair_counts::latency",
-    ][::std::mem::offset_of!(sinew_pair_counts, latency) - 88usize];
+    ][::std::mem::offset_of!(sinew_pair_counts, latency) - 104usize];
 };
 impl Default for sinew_pair_counts {
     fn default() -> Self {

@@ -44,6 +44,8 @@ pub struct DomainCounts {
 pub struct PublisherCounts {
     /// The endpoint.
     pub publisher: Id,
+    /// Stays when its node registers anew, as after the end of the manager, whereas the id is another one then, and its old one may be somebody else's: by this, what was counted at another moment is found.
+    pub identity: u64,
     /// Published.
     pub messages: u64,
     /// Of them.
@@ -67,6 +69,10 @@ pub struct PairCounts {
     pub publisher: Id,
     /// An endpoint.
     pub subscriber: Id,
+    /// As [`PublisherCounts::identity`]. A pair that is connected anew has the same ones, and counts from 0; while messages of the connection before are held, that one is told of as well.
+    pub publisher_identity: u64,
+    /// Likewise.
+    pub subscriber_identity: u64,
     /// Received.
     pub messages: u64,
     /// Lost: pushed out by newer ones, or withdrawn.
@@ -202,6 +208,7 @@ impl fmt::Debug for DomainCounters {
 fn publisher_of(counts: &sys::sinew_publisher_counts) -> PublisherCounts {
     PublisherCounts {
         publisher: counts.publisher,
+        identity: counts.identity,
         messages: counts.messages,
         bytes: counts.bytes,
         bytes_copied: counts.bytes_copied,
@@ -216,6 +223,8 @@ fn pair_of(counts: &sys::sinew_pair_counts) -> PairCounts {
     PairCounts {
         publisher: counts.publisher,
         subscriber: counts.subscriber,
+        publisher_identity: counts.publisher_identity,
+        subscriber_identity: counts.subscriber_identity,
         messages: counts.messages,
         missed: counts.missed,
         withdrawn: counts.withdrawn,

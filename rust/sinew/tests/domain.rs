@@ -105,6 +105,9 @@ fn counters_tell_of_messages_latency_and_holders_without_subscribing() {
     assert_eq!((counts.publishers[0].messages, counts.pairs[0].messages, counts.pairs[0].held), (3, 3, 3));
     assert!(counts.publishers[0].newest_ns > 0);
     assert!(counts.pairs[0].latency.quantile_ns(0.5).is_some());
+    let (identity, pair) = (counts.publishers[0].identity, &counts.pairs[0]);
+    assert_eq!(pair.publisher_identity, identity);
+    assert!(pair.subscriber_identity != identity && pair.subscriber_identity != 0 && identity != 0);
     held.clear();
     assert!(eventually(|| counters.read().unwrap().pairs[0].held == 0));
     assert_eq!(publisher.statistics().subscribers, 1, "nobody subscribes");

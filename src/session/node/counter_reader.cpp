@@ -35,8 +35,9 @@ std::uint32_t slots_of_peer(const os::Mapping& file) noexcept {
   return std::min(header.slots, slots_of_counter_file(file.size()));
 }
 
-DomainPublisherCounts counts_of(std::uint64_t publisher, const shm::PublisherCounts& counted) noexcept {
+DomainPublisherCounts counts_of(std::uint64_t publisher, std::uint64_t identity, const shm::PublisherCounts& counted) noexcept {
   return {.publisher = publisher,
+          .identity = identity,
           .messages = count(counted.messages),
           .bytes = count(counted.bytes),
           .bytes_copied = count(counted.bytes_copied),
@@ -144,9 +145,11 @@ void CounterReader::read_locked(const File& file, DomainCounts& into) const {
       const std::optional<Endpoint> own = find_locked(identity);
       if (!own || own->node != file.node) return;
       if (what == shm::Counted::publisher) {
-        published = counts_of(own->id, slots[n].published);
+        published = counts_of(own->id, identity, slots[n].published);
       } else if (const std::optional<Endpoint> peer = find_locked(publisher)) {
         taken = counts_of(peer->id, own->id, slots[n].taken);
+        taken.publisher_identity = publisher;
+        taken.subscriber_identity = identity;
       }
     });
     if (stands && published.publisher != 0) into.publishers.push_back(published);

@@ -56,9 +56,9 @@ pub fn graph(cli: &Cli, asked: &Graph) -> Done {
     let format = format_of(asked)?;
     let node = join(cli, "graph")?;
     let counters = node.domain_counters()?;
-    let before = Moment::of(&counters)?;
+    let before = Moment::of(&counters, None)?;
     std::thread::sleep(asked.interval);
-    let (view, now) = (View::of(&node)?, Moment::of(&counters)?);
+    let (view, now) = (View::of(&node)?, Moment::of(&counters, Some(&before))?);
     tell_if_empty(cli, &view);
     let drawn = collect(&view, &before, &now, asked.services).filtered(&asked.filter);
     if cli.json {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use sinew::msg::Type;
 use sinew::msg::value::Value;
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{ErrorKind, Id, Node, Qos};
+use sinew::{ErrorKind, Node, Qos};
 
 use crate::cli::Cli;
 use crate::commands::types;
@@ -175,7 +175,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Until all was published. Which subscribers were there before the first message; none: it was interrupted.
-    fn run(&mut self, messages: &mut Messages) -> Done<Option<BTreeSet<Id>>> {
+    fn run(&mut self, messages: &mut Messages) -> Done<Option<BTreeSet<u64>>> {
         if !self.wait_for_subscribers()? {
             return Ok(None);
         }

@@ -68,14 +68,14 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
     }
     let counters = node.domain_counters()?;
     let mut listener = (of == Of::Periods).then(|| Listener::new(&node));
-    let mut before = Moment::of(&counters)?;
+    let mut before = Moment::of(&counters, None)?;
     let mut rounds = 0;
     while asked.count.is_none_or(|count| rounds < count) {
         if let Some(listener) = &mut listener {
             listener.follow(&view, asked.topics.iter().map(|topic| canonical(topic)))?;
         }
         std::thread::sleep((before.at + asked.interval).saturating_duration_since(Instant::now()));
-        let now = Moment::of(&counters)?;
+        let now = Moment::of(&counters, Some(&before))?;
         if let Some(changed) = followed.changed() {
             view = changed;
         }
@@ -221,35 +221,18 @@ fn print_delays(cli: &Cli, asked: &Rates, view: &View, before: &Moment, now: &Mo
 
 #[cfg(test)]
 mod tests {
-    use sinew::{DomainEndpoint, DomainPair, DomainState, Ghost};
+    use sinew::{DomainPair, DomainState};
 
     use super::*;
-
-    fn end(id: Id, publishes: bool) -> DomainEndpoint {
-        DomainEndpoint {
-            id,
-            node: 1,
-            topic: Some(5),
-            memory: 0,
-            publishes,
-            ghost: Ghost::No,
-            reliable: false,
-            transient_local: false,
-            manual_by_topic: false,
-            depth: 8,
-            deadline: None,
-            lifespan: None,
-            lease: None,
-        }
-    }
+    use crate::domain::end_on;
 
     /// Of a topic with a publisher, and a subscriber that is connected, or is not.
     fn said(hz: f64, subscriber: Option<bool>) -> String {
         let mut state = DomainState::default();
-        state.endpoints.insert(2, end(2, true));
+        state.endpoints.insert(2, end_on(5, 2, true));
         if let Some(is_connected) = subscriber {
             let delivery = is_connected.then_some(sinew::raw::Delivery::Pointer);
-            state.endpoints.insert(3, end(3, false));
+            state.endpoints.insert(3, end_on(5, 3, false));
             state.pairs.insert((2, 3), DomainPair { publisher: 2, subscriber: 3, delivery, why: String::new() });
         }
         let unread = unread(&View::new(state, ""), 5);

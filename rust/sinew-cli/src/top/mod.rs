@@ -69,7 +69,7 @@ impl<'a> Domain<'a> {
         let (followed, counters) = (Followed::new(node)?, node.domain_counters()?);
         let mut gateways = Gateways::default();
         gateways.follow(node, &app.view)?;
-        let before = Rc::new(Moment::of(&counters)?);
+        let before = Rc::new(Moment::of(&counters, None)?);
         Ok(Domain { node, followed, counters, gateways, before })
     }
 
@@ -83,7 +83,7 @@ impl<'a> Domain<'a> {
         if !app.paused {
             app.gateways = self.gateways.told.values().map(|told| told.status.clone()).collect();
         }
-        let now = Rc::new(Moment::of(&self.counters)?);
+        let now = Rc::new(Moment::of(&self.counters, Some(&self.before))?);
         app.update(&self.before, &now);
         self.before = now;
         Ok(())

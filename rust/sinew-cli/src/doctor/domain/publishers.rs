@@ -49,6 +49,7 @@ mod tests {
     fn who_could_not_publish_or_soon_cannot_is_told_of() {
         let counts = |refused, withdrawn| PublisherCounts {
             publisher: 1,
+            identity: 1,
             messages: 9,
             bytes: 9,
             bytes_copied: 0,
