@@ -13,7 +13,7 @@ namespace sinew {
 /// Drawn by lot by the client that sends the goal. Zeros are no goal's.
 using GoalId = std::array<std::uint8_t, 16>;
 
-/// The numbers are those of ROS 2's GoalStatus. A goal that is accepted is executed at once.
+/// The numbers are those of ROS 2's GoalStatus, which has none for `rejected`; its ACCEPTED is never told here. A goal that is accepted is executed at once.
 enum class GoalState : std::uint8_t {
   executing = 2,
   cancelling = 3,  ///< it is executed, and somebody has asked to cancel it

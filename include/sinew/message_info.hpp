@@ -44,7 +44,7 @@ struct PublisherStatistics {
   std::string why_repaired;   ///< of the first of them, as a sentence: "field 'data' was built outside the loan"; empty when there was none
   std::uint64_t refused = 0;  ///< not published: no memory, held back by a reliable subscriber, a variant without a value, or null
   std::uint64_t withdrawn = 0;  ///< published messages that were taken back to make room before every subscriber had taken them (WhenFull)
-  std::uint64_t subscribers = 0;    ///< connected now: what is published from now on is for them
+  std::uint64_t subscribers = 0;    ///< connected now, ghosts, too: what is published from now on is for them
   std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now
   std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
   std::uint64_t incompatible =

@@ -45,7 +45,7 @@ struct PublisherOptions {
   WhenFull when_full = WhenFull::withdraw;
   /// For WhenFull::withdraw_some; at least 1.
   std::uint32_t withdraw_at_most = 3;
-  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0 or less: never; nanoseconds::max(): for ever.
+  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0 or less: never; nanoseconds::max(): for ever. On the execution thread that runs that subscriber's callback it waits for itself, and in vain.
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
   /// Which execution thread calls the event handlers, see Executor.
   ThreadId execution_thread = 0;

@@ -23,7 +23,7 @@ struct ThreadOptions {
   Scheduling scheduling = Scheduling::other;
   /// 1 to 99 for fifo and round_robin; 0 for other.
   int priority = 0;
-  /// The cores that it may run on; empty: those of the thread that made it.
+  /// The cores that it may run on; empty: those of the thread that made it; of an execution thread that was bound, those it had before.
   std::vector<unsigned> cpus{};
   /// How long it looks for new messages, burning its core, before it goes to sleep. 0: it sleeps at once; nanoseconds::max(): it never does.
   std::chrono::nanoseconds spin{0};

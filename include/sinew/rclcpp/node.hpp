@@ -154,7 +154,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
                                        client_node());
   }
 
-  /// Publishers and subscriptions of this name, as create_publisher() takes it, in the domain now. Block until the manager has told. Throw Error, as sinew::Node::domain_state().
+  /// Publishers and subscriptions of this name, as create_publisher() takes it, in the domain now, those of tools and bridges, too. Block until the manager has told. Throw Error, as sinew::Node::domain_state().
   std::size_t count_publishers(const std::string& topic) const { return count_endpoints(topic, true); }
   std::size_t count_subscribers(const std::string& topic) const { return count_endpoints(topic, false); }
 

@@ -75,7 +75,7 @@ class Publisher : public Pointers<Publisher<T>> {
   LoanedMessage<T> borrow_loaned_message() { return LoanedMessage<T>(publisher_->loan()); }
   bool can_loan_messages() const noexcept { return true; }
 
-  /// Subscriptions that are connected now.
+  /// Subscriptions that are connected now, those of tools (`sinew topic echo`, a recorder) and bridges, too, as in ROS.
   std::size_t get_subscription_count() const { return publisher_->statistics().subscribers; }
   /// "/image".
   const char* get_topic_name() const noexcept { return name_.c_str(); }
