@@ -5,7 +5,9 @@ mod common;
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
-use common::{Domain, IMAGE, Running, eventually, interrupt};
+use common::{Domain, IMAGE, Running, eventually, interrupt, is_stopped};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use sinew::msg::value::Value;
 use sinew::raw::Subscriber;
 use sinew::{Node, Qos};
@@ -119,6 +121,37 @@ fn who_came_in_the_place_of_another_subscriber_is_not_waited_for_where_it_has_no
     }));
     let (status, _, said) = publisher.end();
     assert_eq!(status, Some(0), "{said}");
+}
+
+/// The process of a domain's manager.
+fn manager(domain: &Domain) -> Pid {
+    let path = domain.path();
+    let is_it = |pid: &i32| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split('\0').next().is_some_and(|program| program.ends_with("sinewd")) && line.split('\0').any(|word| word == path)
+    };
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Pid::from_raw(processes.find(is_it).expect("a node has started one"))
+}
+
+#[test]
+fn who_is_connected_is_waited_for_though_the_manager_answers_nobody_any_more() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let mut publisher = publish(&domain, &["--wait", "1", "camera/image", "-"]);
+    let mut input = publisher.0.stdin.take().unwrap();
+    writeln!(input, "{{\"width\": 1}}").unwrap();
+    viewer.take();
+    let manager = manager(&domain);
+    kill(manager, Signal::SIGSTOP).unwrap();
+    assert!(eventually(|| is_stopped(manager.as_raw())));
+    writeln!(input, "{{\"width\": 2}}").unwrap();
+    drop(input);
+    let waits = said_that_it_waits(&mut publisher);
+    kill(manager, Signal::SIGCONT).unwrap();
+    assert!(waits);
+    assert_eq!(viewer.take(), image(r#"{"width": 2}"#));
+    assert_eq!(publisher.end().0, Some(0));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{View, join};
 use crate::failure::Done;
+use crate::flow::counts_of_pairs;
 use crate::output::{BAD, GOOD, NAME, TITLE, WARN, json, out, shown};
 use crate::units::{bytes, nanoseconds};
 
@@ -60,7 +61,7 @@ pub fn explain(cli: &Cli, name: &str) -> Done {
     let topic = view.topic(name).map_err(|why| Beyond::or_elsewhere(&node, &view, name, why))?;
     let counts = node.domain_counters()?.read()?;
     let of_publishers: HashMap<_, _> = counts.publishers.iter().map(|counts| (counts.publisher, counts)).collect();
-    let of_pairs: HashMap<_, _> = counts.pairs.iter().map(|counts| ((counts.publisher, counts.subscriber), counts)).collect();
+    let of_pairs = counts_of_pairs(counts.pairs);
 
     let publishers = view.endpoints(topic.id, true).map(|end| {
         let counted = of_publishers.get(&end.id);
@@ -77,7 +78,7 @@ pub fn explain(cli: &Cli, name: &str) -> Done {
     });
     let pairs = view.pairs(topic.id).map(|pair| {
         let counted = of_pairs.get(&(pair.publisher, pair.subscriber));
-        let count = |of: fn(&PairCounts) -> u64| counted.map_or(0, |counts| of(counts));
+        let count = |of: fn(&PairCounts) -> u64| counted.map_or(0, of);
         Pair {
             publisher: view.owner_of(pair.publisher),
             subscriber: view.owner_of(pair.subscriber),

@@ -1,7 +1,6 @@
 //! `sinew topic pub`: messages from YAML and JSON.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
@@ -23,7 +22,7 @@ use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
 use crate::misfits::Misfits;
 use crate::output::{Progress, counted, json_line, say, shown};
-use crate::taken;
+use crate::taken::{self, Taken};
 use crate::typed;
 
 /// What `--help` shows.
@@ -35,7 +34,7 @@ Examples:
   sinew topic pub light 'robot/Light{on:bool;}' 'on: true'
   sinew topic echo --json scan | sinew topic pub scan_again robot/Scan -
 
-A type is needed for a topic that nobody has. Fields that are left out are zero, empty or none. With --once it waits for a subscriber, and until that has taken the message.";
+A type is needed for a topic that nobody has. Fields that are left out are zero, empty or none. With --once it waits for a subscriber. At the end it waits until those that were connected before the first message have taken all, 10 s at most: else the exit status is 1.";
 
 /// What to publish, and how.
 #[derive(clap::Args, Debug)]
@@ -133,10 +132,11 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
     let publisher = Publisher::new(&node, topic, &messages.ty.to_string(), &asked.qos(), PublisherOptions::default())?;
     let interrupt = Interrupt::new()?;
     let mut progress = Progress::new();
-    let run = Run { asked, node: &node, publisher: &publisher, interrupt: &interrupt, progress: &mut progress }.run(&mut messages);
+    let run = Run { asked, node: &node, publisher: &publisher, interrupt: &interrupt, progress: &mut progress, taken: None };
+    let taken = run.run(&mut messages);
     drop(progress);
-    let all = match run? {
-        Some(first) => taken::wait(&node, &publisher, topic, &first, &interrupt),
+    let all = match taken? {
+        Some(taken) => taken.wait(&publisher, topic, &interrupt),
         None if asked.most().is_some() => Err(Failure::Failed("it was interrupted before all was published".to_owned())),
         None => Ok(()),
     };
@@ -171,38 +171,60 @@ struct Run<'a> {
     publisher: &'a Publisher,
     interrupt: &'a Interrupt,
     progress: &'a mut Progress,
+    /// From the first message on.
+    taken: Option<Taken>,
 }
 
 impl Run<'_> {
-    /// Until all was published. Which subscribers were there before the first message; none: it was interrupted.
-    fn run(&mut self, messages: &mut Messages) -> Done<Option<BTreeSet<u64>>> {
+    /// Until all was published. None: it was interrupted.
+    fn run(mut self, messages: &mut Messages) -> Done<Option<Taken>> {
         if !self.wait_for_subscribers()? {
             return Ok(None);
         }
-        let mut first = None;
         let most = self.asked.most();
         let (mut due, mut published) = (Instant::now(), 0);
         while most.is_none_or(|most| published < most) {
-            let stream = match messages.next(self.interrupt)? {
+            let stream = match messages.next(self.interrupt, || self.look())? {
                 Next::Message(stream) => stream,
                 Next::End => break,
                 Next::Interrupt => return Ok(None),
             };
             if let Some(period) = self.asked.period() {
-                if self.interrupt.wait_until(due) {
+                if self.wait_until(due) {
                     return Ok(None);
                 }
                 due = (due + period).max(Instant::now());
             }
-            first.get_or_insert_with(|| taken::connected(self.node, self.publisher));
+            self.taken.get_or_insert_with(|| Taken::new(self.node, self.publisher));
             if !self.publish(&stream)? {
                 return Ok(None);
             }
+            self.look();
             published += 1;
             let (topic, subscribers) = (shown(canonical(&self.asked.topic)), self.publisher.statistics().subscribers);
             self.progress.show(&format!("published {published} on {topic}, {}", counted(subscribers, "subscriber")));
         }
-        Ok(Some(first.unwrap_or_default()))
+        Ok(Some(self.taken.unwrap_or_default()))
+    }
+
+    fn look(&mut self) {
+        if let Some(taken) = &mut self.taken {
+            taken.look(self.publisher);
+        }
+    }
+
+    /// Whether it was interrupted before.
+    fn wait_until(&mut self, moment: Instant) -> bool {
+        loop {
+            let soon = Instant::now() + taken::OFTEN;
+            if self.interrupt.wait_until(moment.min(soon)) {
+                return true;
+            }
+            if moment <= soon {
+                return false;
+            }
+            self.look();
+        }
     }
 
     /// False: it was interrupted.
@@ -227,7 +249,7 @@ impl Run<'_> {
     }
 
     /// False: it was interrupted while it waited for a subscriber.
-    fn publish(&self, stream: &[u8]) -> Done<bool> {
+    fn publish(&mut self, stream: &[u8]) -> Done<bool> {
         loop {
             match self.publisher.publish(&[stream]) {
                 Ok(()) => return Ok(true),
@@ -235,6 +257,7 @@ impl Run<'_> {
                     if self.interrupt.wait(Duration::ZERO) {
                         return Ok(false);
                     }
+                    self.look();
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -278,7 +301,8 @@ impl Messages {
         Ok(Messages { ty, from })
     }
 
-    fn next(&mut self, interrupt: &Interrupt) -> Done<Next<'_>> {
+    /// Calls `look` now and then while none comes.
+    fn next(&mut self, interrupt: &Interrupt, mut look: impl FnMut()) -> Done<Next<'_>> {
         const NOW_AND_THEN: Duration = Duration::from_millis(100);
         let (documents, count) = match &mut self.from {
             From::One(stream) => return Ok(Next::Message(Cow::Borrowed(stream))),
@@ -292,7 +316,7 @@ impl Messages {
             match documents.recv_timeout(NOW_AND_THEN) {
                 Ok(document) => break document,
                 Err(RecvTimeoutError::Disconnected) => return Ok(Next::End),
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => look(),
             }
         };
         *count += 1;

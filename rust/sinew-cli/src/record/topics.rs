@@ -1,5 +1,7 @@
 //! Follows the topics that are recorded, as they come and go.
 
+mod unheard;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
-use sinew::{ErrorKind, Ghost, Id, Node, Qos};
+use sinew::{ErrorKind, Ghost, Node, Qos};
 
+use self::unheard::Unheard;
 use super::awaited::Awaited;
 use super::counts::{Counts, NotRecorded};
 use super::heard::Heard;
@@ -51,8 +54,7 @@ pub struct Subscriptions {
     known: HashMap<(String, String), Arc<Source>>,
     /// By those who are not subscribed any more.
     before: BTreeMap<String, Counts>,
-    /// Publishers that are there and not heard, by their ids.
-    unheard: BTreeMap<Id, Unheard>,
+    unheard: Unheard,
     /// What could not be had, for whatever time: who was not heard (none: the topic was refused), and why. All of it was told.
     missing: BTreeMap<(String, Option<String>), String>,
 }
@@ -83,15 +85,6 @@ struct Parting {
     quiet: Quiet,
 }
 
-/// A publisher.
-#[derive(Clone)]
-struct Unheard {
-    topic: String,
-    node: String,
-    why: String,
-    since: Instant,
-}
-
 /// A topic of this type.
 struct Refused {
     signature: String,
@@ -115,7 +108,7 @@ impl Subscriptions {
             brought: HashSet::new(),
             known: HashMap::new(),
             before: BTreeMap::new(),
-            unheard: BTreeMap::new(),
+            unheard: Unheard::default(),
             missing: BTreeMap::new(),
         }
     }
@@ -182,8 +175,7 @@ impl Subscriptions {
 
     /// Says of publishers whose messages do not come, once, why.
     fn tell_unheard(&mut self) {
-        let late: Vec<Unheard> = self.unheard.values().filter(|unheard| unheard.since.elapsed() >= MEETING).cloned().collect();
-        for Unheard { topic, node, why, .. } in late {
+        for (topic, node, why) in self.unheard.late(Instant::now()) {
             self.miss(topic, Some(node), why);
         }
     }
@@ -210,27 +202,8 @@ impl Subscriptions {
     /// Looks for publishers that are there and not heard.
     pub fn note_unheard(&mut self, view: &View) {
         self.tell_unheard();
-        let now = Instant::now();
-        let mut before = std::mem::take(&mut self.unheard);
-        // The view leaves out the node that looks.
-        let is_own = |end: Id| view.state.endpoints.get(&end).is_some_and(|end| !view.state.nodes.contains_key(&end.node));
-        for (name, subscription) in &self.subscribed {
-            let Some(topic) = view.state.topic(name).filter(|_| subscription.subscriber.is_ok()) else { continue };
-            for publisher in view.endpoints(topic.id, true) {
-                // One of those who part may hear it, or not.
-                let pairs = || view.pairs(topic.id).filter(|pair| pair.publisher == publisher.id && is_own(pair.subscriber));
-                if pairs().any(|pair| pair.delivery.is_some()) {
-                    continue;
-                }
-                let noted = before.remove(&publisher.id);
-                // Who is introduced once more is not heard until it says so, and gives no reason meanwhile.
-                let why = pairs().map(|pair| pair.why.clone()).find(|why| !why.is_empty());
-                let Some(why) = why.or_else(|| noted.as_ref().map(|noted| noted.why.clone())) else { continue };
-                let (topic, node) = (name.clone(), view.name_of(publisher.node).to_owned());
-                let since = noted.map_or(now, |noted| noted.since);
-                self.unheard.insert(publisher.id, Unheard { topic, node, why, since });
-            }
-        }
+        let fine = self.subscribed.iter().filter(|(_, subscription)| subscription.subscriber.is_ok());
+        self.unheard.look(view, fine.map(|(name, _)| name.as_str()), Instant::now());
     }
 
     /// Whether there is any.

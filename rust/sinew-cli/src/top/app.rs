@@ -77,13 +77,14 @@ pub struct App {
     pub details: bool,
     /// Where the table stands.
     pub table: TableState,
-    /// Messages a second in the intervals before, and in this, which is the last.
-    pub histories: HashMap<Id, VecDeque<f64>>,
+    /// Messages a second in the intervals before, and in this, which is the last (none: it was not there), of each topic that was there in one of them: by its name, as the next manager gives its id to another.
+    pub histories: HashMap<String, VecDeque<Option<f64>>>,
     /// Also those that the filter leaves out.
     all: Vec<Row>,
     /// Between which two moments they are.
     interval: Option<(Rc<Moment>, Rc<Moment>)>,
-    selected: Option<Id>,
+    /// Likewise by its name.
+    selected: Option<String>,
 }
 
 impl App {
@@ -114,19 +115,20 @@ impl App {
         if self.paused {
             return;
         }
-        let mut histories = HashMap::new();
         let mut rows = Vec::new();
         for topic in self.view.state.topics.values().filter(|topic| !is_part(&topic.name)) {
             let flow = now.topic(&self.view, topic.id, before);
-            let mut history = self.histories.remove(&topic.id).unwrap_or_default();
-            history.push_back(flow.hz);
+            self.histories.entry(topic.name.clone()).or_default();
+            rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow });
+        }
+        let rates: HashMap<&str, f64> = rows.iter().map(|row| (row.name.as_str(), row.flow.hz)).collect();
+        self.histories.retain(|name, history| {
+            history.push_back(rates.get(name.as_str()).copied());
             if history.len() > HISTORY {
                 history.pop_front();
             }
-            histories.insert(topic.id, history);
-            rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow });
-        }
-        self.histories = histories;
+            history.iter().any(Option::is_some)
+        });
         self.interval = Some((Rc::clone(before), Rc::clone(now)));
         self.show(rows);
     }
@@ -157,12 +159,17 @@ impl App {
             let ordering = compare(a, b, sort).then_with(|| a.name.cmp(&b.name));
             if reversed { ordering.reverse() } else { ordering }
         });
-        let place = self.rows.iter().position(|row| Some(row.id) == self.selected);
-        let place = place.or((!self.rows.is_empty()).then_some(0));
-        self.select(place);
-        self.pairs = match (self.selected, &self.interval) {
+        let place = self.rows.iter().position(|row| Some(&row.name) == self.selected.as_ref());
+        let first = (!self.rows.is_empty()).then_some(0);
+        // What was there a while ago may be there again soon, as nodes register with the next manager one after the other.
+        if place.is_none() && self.selected.as_ref().is_some_and(|name| self.histories.contains_key(name)) {
+            self.table.select(first);
+        } else {
+            self.select(place.or(first));
+        }
+        self.pairs = match (self.selected(), &self.interval) {
             (Some(topic), Some((before, now))) if self.details => {
-                self.view.pairs(topic).map(|pair| self.pair_row(pair, before, now)).collect()
+                self.view.pairs(topic.id).map(|pair| self.pair_row(pair, before, now)).collect()
             }
             _ => Vec::new(),
         };
@@ -170,7 +177,7 @@ impl App {
 
     fn select(&mut self, place: Option<usize>) {
         self.table.select(place);
-        self.selected = place.map(|place| self.rows[place].id);
+        self.selected = place.map(|place| self.rows[place].name.clone());
     }
 
     fn move_by(&mut self, step: isize) {
@@ -255,5 +262,66 @@ fn after(sort: Order) -> Order {
         Order::Latency => Order::Held,
         Order::Held => Order::Lost,
         Order::Lost => Order::Name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use sinew::raw::Delivery;
+    use sinew::{DomainCounts, DomainPair, DomainState, DomainTopic, PublisherCounts};
+
+    use super::*;
+    use crate::domain::end_on;
+
+    /// Two topics of these ids, each with a publisher and a subscriber.
+    fn view(left: Id, right: Id) -> View {
+        let (mut state, delivery) = (DomainState::default(), Some(Delivery::View));
+        for (id, name) in [(left, "left"), (right, "right")] {
+            let (name, type_name, why) = (name.to_owned(), "robot/Image".to_owned(), format!("as it is {name}"));
+            let (publisher, subscriber) = (10 + id, 20 + id);
+            state.topics.insert(id, DomainTopic { id, name, type_name, signature: String::new(), hash: [0; 16] });
+            state.endpoints.extend([(publisher, end_on(id, publisher, true)), (subscriber, end_on(id, subscriber, false))]);
+            state.pairs.insert((publisher, subscriber), DomainPair { publisher, subscriber, delivery, why });
+        }
+        View::new(state, "")
+    }
+
+    fn published(topic: Id, identity: u64, messages: u64) -> PublisherCounts {
+        let (bytes, bytes_copied, bytes_exported, refused, withdrawn, newest_ns) = (0, 0, 0, 0, 0, 0);
+        PublisherCounts { publisher: 10 + topic, identity, messages, bytes, bytes_copied, bytes_exported, refused, withdrawn, newest_ns }
+    }
+
+    #[test]
+    fn what_is_selected_and_what_was_counted_stays_with_the_names_of_topics_when_their_ids_change() {
+        let start = Instant::now();
+        let moment = |before: Option<&Moment>, seconds: u64, left, right| {
+            let publishers = vec![published(left, 71, 10 * seconds), published(right, 72, 20 * seconds)];
+            let counts = DomainCounts { publishers, pairs: Vec::new() };
+            Rc::new(Moment::after(before, start + Duration::from_secs(seconds), counts))
+        };
+        let first = moment(None, 0, 1, 2);
+        let second = moment(Some(&first), 1, 1, 2);
+        let third = moment(Some(&second), 2, 2, 1);
+        let mut app = App::new(view(1, 2), "", Order::Name);
+        app.update(&first, &second);
+        for key in [KeyCode::Down, KeyCode::Enter] {
+            app.on_event(&Event::Key(key.into()));
+        }
+        app.view = View::default();
+        app.update(&second, &second);
+        assert!(app.selected().is_none(), "nodes have yet to register");
+        app.view = view(2, 1);
+        app.update(&second, &third);
+        assert_eq!(app.selected().map(|row| row.name.as_str()), Some("right"));
+        assert_eq!(app.pairs.iter().map(|pair| pair.why.as_str()).collect::<Vec<_>>(), ["as it is right"]);
+        assert_eq!(app.histories["left"], [Some(10.0), None, Some(10.0)]);
+        assert_eq!(app.histories["right"], [Some(20.0), None, Some(20.0)]);
+        app.view = View::default();
+        for _ in 0..HISTORY {
+            app.update(&third, &third);
+        }
+        assert!(app.histories.is_empty(), "what is gone for long is forgotten");
     }
 }

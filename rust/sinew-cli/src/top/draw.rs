@@ -109,7 +109,7 @@ fn draw_topics(frame: &mut Frame<'_>, app: &mut App, area: Rect) {
             Cell::from(shown(&row.type_name)),
             right(format!("{}/{}", flow.publishers, flow.subscribers)),
             right(if is_silent { "-".to_owned() } else { format!("{} Hz", three_digits(flow.hz)) }),
-            Cell::from(sparkline(app.histories.get(&row.id))).style(Color::Green),
+            Cell::from(sparkline(app.histories.get(&row.name))).style(Color::Green),
             right(if flow.mean_bytes.is_none() { "-".to_owned() } else { format!("{}/s", bytes(flow.bytes_per_second)) }),
             right(latency_of(&flow.latency)),
             right(if flow.held == 0 { String::new() } else { flow.held.to_string() }),
@@ -134,9 +134,9 @@ fn draw_topics(frame: &mut Frame<'_>, app: &mut App, area: Rect) {
 }
 
 /// The largest of them is a whole block.
-fn sparkline(history: Option<&VecDeque<f64>>) -> String {
+fn sparkline(history: Option<&VecDeque<Option<f64>>>) -> String {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let history: Vec<f64> = history.into_iter().flatten().copied().collect();
+    let history: Vec<f64> = history.into_iter().flatten().map(|hz| hz.unwrap_or_default()).collect();
     let most = history.iter().copied().fold(0.0, f64::max);
     let missing = std::iter::repeat_n(' ', HISTORY - history.len().min(HISTORY));
     missing.chain(history.iter().map(|hz| BLOCKS[if most > 0.0 { (hz / most * 8.0).ceil() as usize } else { 0 }])).collect()
@@ -208,7 +208,7 @@ mod tests {
     fn app() -> App {
         let mut app = App::new(View::default(), "", Order::Name);
         app.show(vec![row(1, "camera/left", 30.0, 0), row(2, "camera/right", 60.0, 7)]);
-        app.histories = app.rows.iter().map(|row| (row.id, [0.0, row.flow.hz / 2.0, row.flow.hz].into())).collect();
+        app.histories = app.rows.iter().map(|row| (row.name.clone(), [0.0, row.flow.hz / 2.0, row.flow.hz].map(Some).into())).collect();
         app
     }
 

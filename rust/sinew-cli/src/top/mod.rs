@@ -75,7 +75,10 @@ impl<'a> Domain<'a> {
 
     /// Ends an interval, and begins the next.
     fn count(&mut self, app: &mut App) -> Done {
-        if let Some(view) = self.followed.changed() {
+        // What is shown while it is paused goes with the ids of then.
+        if !app.paused
+            && let Some(view) = self.followed.changed()
+        {
             app.view = view;
             self.gateways.follow(self.node, &app.view)?;
         }

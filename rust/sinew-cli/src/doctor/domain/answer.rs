@@ -15,6 +15,7 @@ use super::place::Place;
 use crate::doctor::host::Host;
 use crate::doctor::process::{Stopped, listener};
 use crate::domain::View;
+use crate::flow::counts_of_pairs;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 const INTRODUCTION: Duration = Duration::from_millis(200);
@@ -119,7 +120,7 @@ fn join(socket: &Path) -> sinew::Result<Domain> {
     Ok(Domain {
         view: View::new(state, &name),
         publishers: publishers.into_iter().map(|counts| (counts.publisher, counts)).collect(),
-        pairs: pairs.into_iter().map(|counts| ((counts.publisher, counts.subscriber), counts)).collect(),
+        pairs: counts_of_pairs(pairs),
         sees_processes,
     })
 }
