@@ -37,7 +37,7 @@ fn a_valid_configuration_is_summed_up() {
         "20 Mbit/s",
         "16777216 bytes",
         "ruleset 1 for the tag 'base' (line 17, column 5)",
-        "none, 3 exceptions",
+        "none, 4 exceptions",
         "ruleset 2 for all other peers",
         "none, as no rules are said",
         "warning: 'certs/robot.key.pem' cannot be read here: No such file",
@@ -90,6 +90,46 @@ fn a_zenoh_network_is_a_peer_with_a_tag_of_its_own() {
 }
 
 #[test]
+fn a_rule_that_only_lets_topics_in_and_says_how_they_go_is_warned_of() {
+    let file = tempfile::NamedTempFile::with_suffix(".json").expect("there is room for a file");
+    let warned = |transport: &str, rules: &str| {
+        std::fs::write(file.path(), format!("{{ {transport},\n\"rules\": [{{\n{rules} }}] }}")).expect("it can be written");
+        let (status, told) = json(&[file.path().to_str().expect("it is text")]);
+        assert_eq!(status, 0, "{told}");
+        let warnings = told["configuration"]["warnings"].as_array().expect("it is a list").iter().filter_map(Value::as_str);
+        warnings.filter(|warning| warning.contains("lets topics in only")).map(str::to_owned).collect::<Vec<String>>()
+    };
+    let quic = r#""security": "ad-hoc""#;
+    let all = r#""priority": 10, "max_rate": 5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd""#;
+    let at_the_peer =
+        "as it lets topics in only, and the gateway that sends them decides how they go: say it in the peer's rule that lets them out";
+    assert_eq!(
+        warned(quic, &format!(r#""topics": {{ "base_rule": "in", {all} }}"#)),
+        [format!(
+            "the base rule of line 3 has no use for 'priority', 'max_rate', 'max_bandwidth', 'reliable', 'compression', {at_the_peer}"
+        )]
+    );
+    // Of services, priority holds on both sides.
+    let exceptions = r#""topics": { "base_rule": "both", "priority": 3, "exceptions": [
+            { "name": "a", "rule": "<", "reliable": true },
+            { "name": "b", "rule": "in", "priority": 0, "reliable": false, "compression": "none" },
+            { "name": "c", "rule": "out", "max_rate": 5 } ] },
+        "services": { "base_rule": "in", "priority": 10 }"#;
+    assert_eq!(warned(quic, exceptions), [format!("the exception of line 4 has no use for 'reliable', {at_the_peer}")]);
+    for (transport, said, keys) in [
+        (r#""transport": "zenoh""#, r#""priority": 1, "max_rate": 5, "reliable": true"#, "'priority', 'max_rate', 'reliable'"),
+        (r#""transport": "ros1""#, r#""max_rate": 5"#, "'max_rate'"),
+    ] {
+        assert_eq!(
+            warned(transport, &format!(r#""topics": {{ "base_rule": "<", {said} }}"#)),
+            [format!(
+                "the base rule of line 3 has no use for {keys}, as it lets topics in only, and a bridge takes what comes as it was sent: leave it out"
+            )]
+        );
+    }
+}
+
+#[test]
 fn ros_2_over_zenoh_is_told_with_its_domain() {
     let (status, out, err) = said(&["rmw_zenoh.json"]);
     assert_eq!((status, err.as_str()), (0, ""));
@@ -138,6 +178,8 @@ fn ros_1_is_a_peer_with_a_tag_of_its_own() {
     {
         assert!(out.contains(part), "'{part}' is not in:\n{out}");
     }
+    let (status, out, _) = said(&["ros1.json", "--topic", "cmd_vel"]);
+    assert!(status == 0 && !out.contains("--peer"), "it has no rules:\n{out}");
     let (status, document) = json(&["ros1.json", "--topic", "cmd_vel"]);
     assert_eq!((status, &document["channel"]["peer_tag"], &document["channel"]["combined"]), (0, &"ros1".into(), &"in".into()));
 }
@@ -155,11 +197,11 @@ fn the_rule_that_decides_is_told_with_its_line_and_column() {
         assert!(out.contains(part), "'{part}' is not in:\n{out}");
     }
     let (status, out, _) = said(&["robot.json", "--service", "any", "--peer-tag", "base"]);
-    assert!(status == 0 && out.contains("only this side may provide it") && out.contains("robot.json:28:34"), "{out}");
+    assert!(status == 0 && out.contains("only this side may provide it") && out.contains("robot.json:29:34"), "{out}");
 
     let (status, document) = json(&["robot.json", "--topic", "any"]);
     let local = &document["channel"]["local"];
-    assert_eq!((status, &document["channel"]["combined"], &local["rule"], &local["line"]), (0, &"in".into(), &"in".into(), &30.into()));
+    assert_eq!((status, &document["channel"]["combined"], &local["rule"], &local["line"]), (0, &"in".into(), &"in".into(), &31.into()));
 }
 
 #[test]

@@ -71,9 +71,11 @@ fn everything_that_can_be_said_is_read() {
     };
     assert_eq!((camera.symbol, camera.traffic), (Symbol::Out, traffic));
     let command = settings.rules.decide(Kind::Topic, "cmd_vel", "base");
-    assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
+    assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic::default()));
+    let odometry = settings.rules.decide(Kind::Topic, "odom", "base");
+    assert_eq!((odometry.symbol, odometry.traffic), (Symbol::Out, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
     let other = settings.rules.decide(Kind::Topic, "cmd_vel", "");
-    assert_eq!((other.symbol, other.traffic), (Symbol::In, Traffic { priority: -1, ..Traffic::default() }));
+    assert_eq!((other.symbol, other.traffic), (Symbol::In, Traffic::default()));
 }
 
 #[test]
@@ -88,7 +90,9 @@ fn everything_that_can_be_said_of_a_zenoh_network_is_read() {
     };
     assert_eq!((settings.transport, settings.tag.as_str(), settings.max_message), (Transport::Zenoh(zenoh), "zenoh", 16 << 20));
     let command = settings.rules.decide(Kind::Topic, "cmd_vel", "zenoh");
-    assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
+    assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic::default()));
+    let odometry = settings.rules.decide(Kind::Topic, "odom", "zenoh");
+    assert_eq!((odometry.symbol, odometry.traffic), (Symbol::Out, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
     let least = parse(r#"{ "transport": "zenoh" }"#);
     let zenoh = Zenoh { config_file: None, connect: vec![], prefix: "sinew".into(), ros2: None };
     assert_eq!(least.transport, Transport::Zenoh(zenoh));

@@ -9,11 +9,13 @@ use std::time::Duration;
 use common::machine::Machine;
 use common::program::{Program, output};
 use common::{image, next, number_of, publisher, subscriber, until};
-use rcgen::{CertificateParams, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use sinew::{Node, NodeOptions, Qos};
 use sinew_gateway::config::Security;
 use sinew_gateway::security::Identity;
 use time::OffsetDateTime;
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// A folder with certificates of two authorities, "own" and "other", and configurations.
 struct Folder {
@@ -181,12 +183,75 @@ fn a_certificate_that_is_not_valid_yet_is_used_when_it_is() {
     let drone = folder.run("drone", &security("drone", "own", "own"), None);
     drone.says("listens at");
     let begin = OffsetDateTime::now_utc() + Duration::from_secs(10);
-    let certificate = certificate_between(begin, begin + Duration::from_secs(3600), &folder, &folder.path("own/drone.key.pem"));
+    let certificate = certificate_between(begin, begin + HOUR, &folder.path("own"), &folder.path("own/drone.key.pem"));
     std::fs::write(folder.path("own/drone.pem"), certificate).expect("it can be written");
     drone.says("certificates have changed, and those before stay in use");
     drone.says("is valid from");
     drone.says("certificates have changed: new connections use what is there now");
     assert_eq!(drone.said().matches("those before stay in use").count(), 1, "{}", drone.said());
+}
+
+#[test]
+fn an_authority_that_has_expired_is_left_out_where_the_file_has_another_and_refused_where_it_has_none() {
+    let folder = Folder::new();
+    folder.copy("base", "own", "own");
+    let [key, certificate, authority] = ["base.key.pem", "base.pem", "authority.pem"].map(|file| folder.path("used").join(file));
+    let good = std::fs::read_to_string(&authority).expect("it is there");
+    let (begin, end) = (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(2020, 2, 1));
+    let expired = authority_between(begin, end, &folder.path("other/authority.key.pem"));
+    std::fs::write(&authority, &expired).expect("it can be written");
+    let said = complaint(&key, &certificate, &authority);
+    let begins = format!("{} has expired at ", authority.display());
+    assert!(said.starts_with(&begins) && said.ends_with(": issue another one with `sinew-gateway certs`"), "{said}");
+    for both in [[&good, &expired], [&expired, &good]] {
+        std::fs::write(&authority, both.map(String::as_str).concat()).expect("it can be written");
+        assert_eq!(complaint(&key, &certificate, &authority), "");
+    }
+    let base = folder.run("base", &security("base", "used", "used"), None);
+    base.says("authority 1 (CN=authority for a while) in ");
+    base.says("is left out, as it has expired at ");
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
+    drone.says("connected with 'base'");
+    // Files that cannot be used are read again every second.
+    std::fs::write(&certificate, "-----BEGIN CERTIFICATE-----\nhalf a file").expect("it can be written");
+    base.says("certificates have changed, and those before stay in use");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(base.said().matches("is left out").count(), 1, "{}", base.said());
+}
+
+#[test]
+fn an_authority_that_is_not_valid_yet_is_used_when_it_is_though_the_file_stays_as_it_was() {
+    let folder = Folder::new();
+    folder.copy("base", "own", "own");
+    let base = folder.run("base", &security("base", "used", "used"), None);
+    base.says("listens at");
+    let begin = OffsetDateTime::now_utc() + Duration::from_secs(10);
+    let later = authority_between(begin, begin + HOUR, &folder.path("other/authority.key.pem"));
+    std::fs::write(folder.path("other/authority.pem"), &later).expect("it can be written");
+    let certificate = certificate_between(begin - HOUR, begin + HOUR, &folder.path("other"), &folder.path("other/drone.key.pem"));
+    std::fs::write(folder.path("other/drone.pem"), certificate).expect("it can be written");
+    let good = std::fs::read_to_string(folder.path("own/authority.pem")).expect("it is there");
+    std::fs::write(folder.path("used/authority.pem"), good + &later).expect("it can be written");
+    base.says("authority 2 (CN=authority for a while) in ");
+    base.says("is left out, as it is valid from ");
+    std::thread::sleep(Duration::from_secs(10));
+    let drone = folder.run("drone", &security("drone", "other", "own"), Some(base.address()));
+    drone.says("connected with 'base'");
+}
+
+#[test]
+fn an_authority_that_expires_beside_another_one_is_left_out_from_then_on_though_the_file_stays_as_it_was() {
+    let folder = Folder::new();
+    folder.copy("base", "own", "own");
+    let now = OffsetDateTime::now_utc();
+    let short = authority_between(now - HOUR, now + Duration::from_secs(10), &folder.path("other/authority.key.pem"));
+    let good = std::fs::read_to_string(folder.path("own/authority.pem")).expect("it is there");
+    std::fs::write(folder.path("used/authority.pem"), short + &good).expect("it can be written");
+    let base = folder.run("base", &security("base", "used", "used"), None);
+    base.says("authority 1 (CN=authority for a while) in ");
+    base.says("is left out, as it has expired at ");
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
+    drone.says("connected with 'base'");
 }
 
 #[test]
@@ -228,7 +293,7 @@ fn a_certificate_that_expires_ends_the_connection_that_was_made_with_it() {
     let base = folder.run("base", &security("base", "own", "own"), None);
     base.says("listens at");
     let end = OffsetDateTime::now_utc() + LIFE;
-    let certificate = certificate_between(end - Duration::from_secs(3600), end, &folder, &folder.path("own/drone.key.pem"));
+    let certificate = certificate_between(end - HOUR, end, &folder.path("own"), &folder.path("own/drone.key.pem"));
     std::fs::write(folder.path("own/drone.pem"), certificate).expect("it can be written");
     let _drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
     base.says("connected with 'drone'");
@@ -292,18 +357,28 @@ fn files_that_cannot_be_used_are_named_with_what_is_wrong() {
     is_about(complaint(&key, &key, &authority), &key, "certificate");
     let old = folder.path("old.pem");
     let (begin, end) = (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(2020, 2, 1));
-    std::fs::write(&old, certificate_between(begin, end, &folder, &key)).expect("it can be written");
+    std::fs::write(&old, certificate_between(begin, end, &folder.path("own"), &key)).expect("it can be written");
     is_about(complaint(&key, &old, &authority), &old, "has expired at");
 }
 
-/// A certificate of the own authority, for this key, that is valid in between.
-fn certificate_between(begin: OffsetDateTime, end: OffsetDateTime, folder: &Folder, key: &Path) -> String {
+/// A certificate of the authority in this folder, for this key, that is valid in between.
+fn certificate_between(begin: OffsetDateTime, end: OffsetDateTime, authority: &Path, key: &Path) -> String {
     let read = |path: &Path| std::fs::read_to_string(path).expect("it is there");
-    let authority_key = KeyPair::from_pem(&read(&folder.path("own/authority.key.pem"))).expect("it is a key");
-    let issuer = Issuer::from_ca_cert_pem(&read(&folder.path("own/authority.pem")), authority_key).expect("it is an authority");
+    let authority_key = KeyPair::from_pem(&read(&authority.join("authority.key.pem"))).expect("it is a key");
+    let issuer = Issuer::from_ca_cert_pem(&read(&authority.join("authority.pem")), authority_key).expect("it is an authority");
     let mut params = CertificateParams::new(Vec::new()).expect("no names are fine");
     (params.not_before, params.not_after) = (begin, end);
     params.signed_by(&KeyPair::from_pem(&read(key)).expect("it is a key"), &issuer).expect("it is signed").pem()
+}
+
+/// One of an authority with this key.
+fn authority_between(begin: OffsetDateTime, end: OffsetDateTime, key: &Path) -> String {
+    let key = KeyPair::from_pem(&std::fs::read_to_string(key).expect("it is there")).expect("it is a key");
+    let mut params = CertificateParams::new(Vec::new()).expect("no names are fine");
+    params.distinguished_name.push(DnType::CommonName, "authority for a while");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    (params.not_before, params.not_after) = (begin, end);
+    params.self_signed(&key).expect("it is signed").pem()
 }
 
 #[test]

@@ -63,7 +63,11 @@ pub enum What {
 /// Does it, and says what was made. Fails with a sentence.
 pub fn certs(asked: &Certs, out: &mut dyn Write) -> Result<(), String> {
     match &asked.what {
-        What::Init { folder, force } => init(&chosen(folder)?, *force, out),
+        What::Init { folder, force } => {
+            init(&chosen(folder)?, *force, out)?;
+            let there = folder.as_ref().map(|folder| format!(" --folder {}", folder.display())).unwrap_or_default();
+            say(out, &format!("\nNext: sinew-gateway certs issue NAME{there}, for each gateway\n"))
+        }
         What::Issue { name, folder, days, force } => issue(&chosen(folder)?, name, *days, *force, out),
     }
 }
@@ -93,7 +97,7 @@ fn init(folder: &Path, force: bool, out: &mut dyn Write) -> Result<(), String> {
     say(
         out,
         &format!(
-            "{}  the authority's key: whoever has it can make peers. It stays on this machine\n{}  its certificate: for all gateways\n\nNext: sinew-gateway certs issue NAME, for each gateway\n",
+            "{}  the authority's key: whoever has it can make peers. It stays on this machine\n{}  its certificate: for all gateways\n",
             key_file.display(),
             file.display()
         ),
@@ -116,8 +120,15 @@ fn issue(folder: &Path, name: &str, days: u32, force: bool, out: &mut dyn Write)
     refuse_to_overwrite(&[&key_file, &file], force)?;
     let authority = folder.join("authority.pem");
     let read = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|why| format!("{} cannot be read: {why}; `sinew-gateway certs init` makes an authority", path.display()))
+        std::fs::read_to_string(path).map_err(|why| match why.kind() {
+            io::ErrorKind::NotFound => {
+                format!(
+                    "{} is not there: say --folder where the authority is; where there is none yet, `sinew-gateway certs init` makes one",
+                    path.display()
+                )
+            }
+            _ => format!("{} cannot be read: {why}", path.display()),
+        })
     };
     let unusable = |why: rcgen::Error| format!("the authority in {} cannot be used: {why}", folder.display());
     let authority_key = KeyPair::from_pem(&read(&folder.join("authority.key.pem"))?).map_err(unusable)?;

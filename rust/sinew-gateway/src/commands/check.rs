@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use crate::config::{Error, Settings};
+use crate::config::{Error, Settings, Transport, Zenoh};
 use crate::protocol::Kind;
 use crate::rules::{Decision, Symbol};
 use told::{Mistake, Rule, Summary, quoted_tag};
@@ -121,7 +121,8 @@ pub fn check(asked: &Check, out: &mut dyn Write) -> io::Result<Verdict> {
         };
         json(&Document { valid: true, mistake: None, configuration: None, peer: None, channel: Some(channel) }, out)?;
     } else {
-        explain(kind, name, peer_tag, (&ours, theirs.as_ref()), combined, out)?;
+        let is_ros = matches!(&local.transport, Transport::Ros2(_) | Transport::Ros1(_) | Transport::Zenoh(Zenoh { ros2: Some(_), .. }));
+        explain(kind, name, (peer_tag, !is_ros), (&ours, theirs.as_ref()), combined, out)?;
     }
     Ok(if combined == Symbol::None { Verdict::NotLetThrough } else { Verdict::Good })
 }
@@ -141,7 +142,7 @@ fn called(kind: Kind) -> &'static str {
 fn explain(
     kind: Kind,
     name: &str,
-    peer_tag: &str,
+    (peer_tag, has_rules): (&str, bool),
     (ours, theirs): (&Decision, Option<&Decision>),
     combined: Symbol,
     out: &mut dyn Write,
@@ -150,7 +151,7 @@ fn explain(
     tell(if theirs.is_some() { "here" } else { "rule" }, ours, out)?;
     match theirs {
         Some(theirs) => tell("peer", theirs, out),
-        None if ours.symbol == Symbol::None => Ok(()),
+        None if ours.symbol == Symbol::None || !has_rules => Ok(()),
         None => writeln!(out, "  The peer's own rules may restrict it; --peer FILE tells."),
     }
 }

@@ -8,7 +8,9 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
+use x509_parser::certificate::Validity;
 use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_parser::time::ASN1Time;
 
 use super::{Unusable, made_on_the_fly, provider};
 use crate::config::Security;
@@ -19,6 +21,32 @@ pub struct Files {
     pub shown: Arc<CertifiedKey>,
     /// What peers' certificates must be signed by. None: by nobody.
     pub authority: Option<Arc<RootCertStore>>,
+    /// When one that was left out begins to be valid, or another one expires.
+    next: Option<ASN1Time>,
+}
+
+/// Those of a file that are valid.
+struct Authorities {
+    roots: RootCertStore,
+    /// Of each other one, as a sentence.
+    left_out: Vec<String>,
+    /// As in [`Files`].
+    next: Option<ASN1Time>,
+}
+
+impl Authorities {
+    fn changes_at(&mut self, moment: ASN1Time) {
+        self.next = self.next.into_iter().chain([moment]).min();
+    }
+}
+
+/// Why a certificate is not valid now.
+#[derive(Clone, Copy)]
+enum Invalid {
+    /// It is from then on.
+    Yet(ASN1Time),
+    /// It was until then.
+    AnyMore(ASN1Time),
 }
 
 /// By which it is noticed that files have changed.
@@ -40,18 +68,28 @@ impl Stamps {
 
 impl Files {
     pub fn read(security: &Security) -> Result<Files, Unusable> {
-        let authority = match (&security.ca_cert_file, security.require_auth) {
-            (Some(path), true) => Some(authority(path)?),
+        let found = match (&security.ca_cert_file, security.require_auth) {
+            (Some(path), true) => Some(authorities(path)?),
             (None, true) => return Err(missing("ca_cert_file", "require_auth")),
             (_, false) => None,
         };
-        let shown = match (&security.cert_file, &security.key_file, security.provide_auth) {
+        let shown = Arc::new(match (&security.cert_file, &security.key_file, security.provide_auth) {
             (Some(certificate), Some(key), true) => shown(certificate, key)?,
             (None, _, true) => return Err(missing("cert_file", "provide_auth")),
             (_, None, true) => return Err(missing("key_file", "provide_auth")),
             (_, _, false) => made_on_the_fly()?,
-        };
-        Ok(Files { shown: Arc::new(shown), authority })
+        });
+        let Some(Authorities { roots, left_out, next }) = found else { return Ok(Files { shown, authority: None, next: None }) };
+        // Here, so that it is said once: what cannot be used is tried again and again.
+        for line in left_out {
+            log::warn!("{line}");
+        }
+        Ok(Files { shown, authority: Some(Arc::new(roots)), next })
+    }
+
+    /// An authority that was left out has begun to be valid since, or another one has expired.
+    pub fn are_due(&self) -> bool {
+        self.next.is_some_and(|next| next < ASN1Time::now())
     }
 }
 
@@ -67,26 +105,46 @@ fn missing(file: &str, wanted: &str) -> Unusable {
     Unusable(format!("'{wanted}' needs a '{file}', and none is configured"))
 }
 
-fn authority(path: &Path) -> Result<Arc<RootCertStore>, Unusable> {
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates(path)? {
-        check_validity(path, &certificate)?;
+/// While one takes over from another, both are in the file, and either may be valid alone.
+fn authorities(path: &Path) -> Result<Authorities, Unusable> {
+    let mut found = Authorities { roots: RootCertStore::empty(), left_out: Vec::new(), next: None };
+    let mut first = None;
+    for (number, certificate) in (1..).zip(certificates(path)?) {
         let (_, parsed) = parse(path, &certificate)?;
+        if let Some(invalid) = Invalid::of(parsed.validity()) {
+            let why = match invalid {
+                Invalid::Yet(begin) => format!("it is valid from {begin} on: it is used then"),
+                Invalid::AnyMore(end) => format!("it has expired at {end}: take it out of the file"),
+            };
+            found.left_out.push(format!("authority {number} ({}) in {} is left out, as {why}", parsed.subject(), path.display()));
+            if let Invalid::Yet(begin) = invalid {
+                found.changes_at(begin);
+            }
+            first = first.or(Some(invalid));
+            continue;
+        }
         if !parsed.is_ca() {
             return Err(Unusable(format!(
                 "{} is no certificate of an authority: `sinew-gateway certs init` makes one, authority.pem",
                 path.display()
             )));
         }
-        roots.add(certificate).map_err(|why| Unusable(format!("{} cannot be used: {why}", path.display())))?;
+        found.changes_at(parsed.validity().not_after);
+        found.roots.add(certificate).map_err(|why| Unusable(format!("{} cannot be used: {why}", path.display())))?;
     }
-    Ok(Arc::new(roots))
+    match first {
+        Some(invalid) if found.roots.is_empty() => Err(invalid.unusable(path)),
+        _ => Ok(found),
+    }
 }
 
 fn shown(certificate: &Path, key: &Path) -> Result<CertifiedKey, Unusable> {
     let chain = certificates(certificate)?;
-    check_validity(certificate, &chain[0])?;
-    if parse(certificate, &chain[0])?.1.is_ca() {
+    let (_, parsed) = parse(certificate, &chain[0])?;
+    if let Some(invalid) = Invalid::of(parsed.validity()) {
+        return Err(invalid.unusable(certificate));
+    }
+    if parsed.is_ca() {
         return Err(Unusable(format!(
             "{} is the certificate of an authority, and none of a gateway: `sinew-gateway certs issue NAME` makes one",
             certificate.display()
@@ -134,17 +192,23 @@ fn parse<'a>(path: &Path, certificate: &'a [u8]) -> Result<(&'a [u8], X509Certif
     X509Certificate::from_der(certificate).map_err(|why| Unusable(format!("{} has a certificate that is none: {why}", path.display())))
 }
 
-fn check_validity(path: &Path, certificate: &[u8]) -> Result<(), Unusable> {
-    let (_, parsed) = parse(path, certificate)?;
-    let validity = parsed.validity();
-    if validity.is_valid() {
-        return Ok(());
+impl Invalid {
+    /// None: it is valid.
+    fn of(validity: &Validity) -> Option<Invalid> {
+        let now = ASN1Time::now();
+        if now < validity.not_before {
+            Some(Invalid::Yet(validity.not_before))
+        } else {
+            (now > validity.not_after).then_some(Invalid::AnyMore(validity.not_after))
+        }
     }
-    let why = if x509_parser::time::ASN1Time::now() < validity.not_before {
-        // Without what the clock says, so that this is the same text as long as it is so.
-        format!("is valid from {} on, and here it is not that late: is the clock right?", validity.not_before)
-    } else {
-        format!("has expired at {}: issue another one with `sinew-gateway certs`", validity.not_after)
-    };
-    Err(Unusable(format!("{} {why}", path.display())))
+
+    /// Of a file that has no other. Without what the clock says, so that this is the same text as long as it is so.
+    fn unusable(self, path: &Path) -> Unusable {
+        let why = match self {
+            Invalid::Yet(begin) => format!("is valid from {begin} on, and here it is not that late: is the clock right?"),
+            Invalid::AnyMore(end) => format!("has expired at {end}: issue another one with `sinew-gateway certs`"),
+        };
+        Unusable(format!("{} {why}", path.display()))
+    }
 }

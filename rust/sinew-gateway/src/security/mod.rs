@@ -143,12 +143,12 @@ impl Identity {
         config
     }
 
-    /// Until the files have changed, and were read again. Files that cannot be used change nothing, the log says why, and they are tried again: a certificate may be valid from some seconds on. May be dropped at any time.
+    /// Until the files have changed, or an authority has begun to be valid or expired, and they were read again. Files that cannot be used change nothing, the log says why, and they are tried again: a certificate may be valid from some seconds on. May be dropped at any time.
     pub async fn changed(&mut self) {
         loop {
             tokio::time::sleep(LOOK).await;
             let stamps = Stamps::of(&self.security);
-            if stamps == self.stamps && self.unusable.is_none() {
+            if stamps == self.stamps && self.unusable.is_none() && !self.files.are_due() {
                 continue;
             }
             self.stamps = stamps;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::config::{Error, RmwZenoh, Ros1, Ros2, Settings, Transport, Zenoh, bandwidth};
 use crate::name;
 use crate::protocol::Packing;
-use crate::rules::{Decision, Place, RuleList, Traffic};
+use crate::rules::{self, Decision, Place, RuleList, Symbol, Traffic};
 
 /// What is wrong with a configuration.
 #[derive(Serialize)]
@@ -256,10 +256,37 @@ fn warnings(settings: &Settings) -> Vec<String> {
                 .push(format!("the ruleset of line {} is never used, as that of line {} has the same tag", ruleset.at.line, first.at.line));
         }
     }
+    for list in rulesets.iter().filter_map(|ruleset| ruleset.topics.as_ref()) {
+        let exceptions = list.exceptions.iter().map(|exception| ("exception", &exception.rule));
+        let all = [("base rule", &list.base)].into_iter().chain(exceptions);
+        warnings.extend(all.filter_map(|(which, rule)| without_effect(which, rule, &settings.transport)));
+    }
     if settings.transport == Transport::Quic && settings.peers.is_empty() && !settings.discovery.enabled {
         warnings.push("this gateway waits to be dialed, as it has no peers, and discovery is off".to_owned());
     }
     warnings
+}
+
+/// What a rule for topics says of how they go, though it only lets them in.
+fn without_effect(which: &str, rule: &rules::Rule, transport: &Transport) -> Option<String> {
+    // Where nothing is let out, "onward" is refused.
+    let Traffic { priority, max_rate, max_bandwidth, reliable, compression, onward: _ } = &rule.traffic;
+    let keys = [
+        ("'priority'", *priority != 0),
+        ("'max_rate'", max_rate.is_some()),
+        ("'max_bandwidth'", max_bandwidth.is_some()),
+        ("'reliable'", *reliable),
+        ("'compression'", *compression != Packing::None),
+    ];
+    let said: Vec<&str> = keys.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| key).collect();
+    if rule.symbol != Symbol::In || said.is_empty() {
+        return None;
+    }
+    let instead = match transport {
+        Transport::Quic => "the gateway that sends them decides how they go: say it in the peer's rule that lets them out",
+        Transport::Zenoh(_) | Transport::Ros2(_) | Transport::Ros1(_) => "a bridge takes what comes as it was sent: leave it out",
+    };
+    Some(format!("the {which} of line {} has no use for {}, as it lets topics in only, and {instead}", rule.at.line, said.join(", ")))
 }
 
 /// "the tag 'base'", "no tag".
