@@ -205,7 +205,7 @@ fn what_is_no_mcap_file_is_called_what_it_is() {
     for (bytes, expected) in [
         (&b""[..], "is empty"),
         (b"hello", "is neither an MCAP file nor a bag"),
-        (b"#ROSBAG V1.2\n....", "is a bag of ROS 1 before version 2.0: `pip install rosbags`, then `rosbags-convert --src"),
+        (b"#ROSBAG V1.2\n....", "is a bag of ROS 1 before version 2.0, which is not read"),
         (b"SQLite format 3\0....", "is a database of rosbag2"),
         (b"\x28\xb5\x2f\xfd....", "`zstd -d"),
     ] {

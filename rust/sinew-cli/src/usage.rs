@@ -37,7 +37,7 @@ const ELSEWHERE: [(&str, &str, &str); 31] = [
     ("bag", "record", "sinew record"),
     ("bag", "play", "sinew play"),
     ("bag", "reindex", "nothing needs it: what is in a file is whole at any time"),
-    ("bag", "convert", "sinew play, and sinew record beside it"),
+    ("bag", "convert", "play it by `sinew play` while `sinew record` runs beside it"),
     ("node", "kill", "end its process, or `sinew node kill-connection` lets it register again"),
     ("service", "find", "sinew service list --verbose"),
     ("service", "type", "sinew service info"),

@@ -81,6 +81,11 @@ fn topics_are_chosen_left_out_and_renamed() {
     let (status, complaint) = scene.domain.complaint(&format!("play {} --exclude **", path.display()));
     assert_eq!(status, 3);
     assert!(complaint.contains("no topic of it is asked for; `sinew bag info`"), "{complaint}");
+    let names = ["/sum@request", "/sum@response"];
+    let path = scene.file("services", &names.map(|name| topic(name, NUMBER, &Qos::reliable())), &[Due(0, names[0], number(1))]);
+    let (status, complaint) = scene.domain.complaint(&format!("play {}", path.display()));
+    assert_eq!(status, 3);
+    assert!(complaint.contains("nothing in it but what services sent, which is not played"), "{complaint}");
 }
 
 #[test]

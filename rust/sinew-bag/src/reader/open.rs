@@ -74,7 +74,7 @@ fn stranger(path: &Path, begin: &[u8]) -> String {
     if begin.is_empty() {
         format!("{path} is empty: whoever recorded it was stopped before the first message")
     } else if begin.starts_with(b"#ROSBAG V") {
-        format!("{path} is a bag of ROS 1 before version 2.0: {convert}")
+        format!("{path} is a bag of ROS 1 before version 2.0, which is not read")
     } else if begin.starts_with(b"SQLite format 3") {
         format!("{path} is a database of rosbag2: {convert}; it may want the folder that the file is in")
     } else if begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {

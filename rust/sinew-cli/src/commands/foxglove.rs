@@ -19,6 +19,7 @@ Examples:
 
 In Foxglove, open a connection to ws://localhost:8765. Topics are subscribed to while somebody there looks at them. Pictures and points are drawn of types that Foxglove knows, as sensor_msgs/msg/Image; others are shown as they are.
 Topics that only other machines have are there, too, as gateways tell while a client is connected; such a topic comes here while somebody looks at it.
+Where topics are named or left out, so are services, by the same patterns.
 The parameter /TOPIC.max_rate is how many messages a second of each publisher are sent.
 There are no passwords: who reaches the port sees all topics, which on this machine goes for the pages that a browser has open, too.";
 

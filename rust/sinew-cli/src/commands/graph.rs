@@ -22,7 +22,7 @@ Examples:
   sinew graph --svg --services > graph.svg
   sinew graph --json | jq -r '.edges[] | select(.delivery == null) | .why'
 
-Colours: green is read in place, blue are arrays in place, orange is copied, red is not connected; point at it in the picture to see why.";
+Colours of a picture: green is read in place, blue are arrays in place, orange is copied, red is not connected; point at it to see why. On a terminal both in the middle are yellow, and a word says which.";
 
 /// What to draw, and as what.
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ pub struct Graph {
     /// Into a file: a picture where its name ends with .svg, a description for Graphviz with .dot
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub output: Option<PathBuf>,
-    /// Only topics and nodes with this in their names, and what they are connected to
+    /// Only topics and nodes with this in their names, or topics with it in their types, and what they are connected to
     #[arg(long, short, value_name = "TEXT", default_value = "")]
     pub filter: String,
     /// Services and actions, too

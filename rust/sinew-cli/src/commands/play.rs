@@ -16,15 +16,15 @@ pub const EXAMPLES: &str = "\
 Examples:
   sinew play drive.mcap
   sinew play --rate 0.5 --start 30s --duration 10s drive.mcap
-  sinew play --topics camera/** --remap camera/image:=replay/image --loop drive.mcap
+  sinew play --topics 'camera/**' --remap camera/image:=replay/image --loop drive.mcap
   sinew play left.mcap right.mcap
 
-Files are MCAP, of sinew, of ROS 2 and of ROS 1, bags of ROS 1, or folders of them; they are played as one. Topics that are no sinew topics are named, and others are played.
+Files are MCAP, of sinew, of ROS 2 and of ROS 1, bags of ROS 1, or folders of them; they are played as one. Topics that are no sinew topics, or are there with another type, are named, and others are played; what services sent is left out.
 Publishers offer the quality of service that the recorded ones offered. It begins when all subscribers that are there are connected.
 
 Keys on a terminal, in its foreground: space pauses, s plays the next message and pauses, up and down change the rate, q ends.
 
-Exit status: 0 when all of it was published, or until it was interrupted; 1 when a message could not be, or a file, or a damaged part of one, could not be read; 3 when there is nothing to play.
+Exit status: 0 when all that can be played was published, or until it was interrupted, also where topics are named that are not played; 1 when none can be, when a message could not be published, or a file, or a damaged part of one, could not be read; 3 when there is nothing to play.
 Files of a folder that are no recordings, as empty ones, are left out with a warning, and a file whose recorder was killed is played as far as it is whole: neither is a failure.";
 
 /// What to play, and how.

@@ -18,7 +18,7 @@ use crate::record::{self, USUAL_NAME};
 pub const EXAMPLES: &str = "\
 Examples:
   sinew record
-  sinew record -o drive.mcap camera/* lidar/points --exclude **/debug
+  sinew record -o drive.mcap 'camera/*' lidar/points --exclude '**/debug'
   sinew record --split-size 4GB --compression zstd
   sinew record --max-duration 10s --json imu | jq .messages
   sinew record --last 30s --budget 2GB --on-death --when 'battery.percentage < 10'
@@ -39,7 +39,7 @@ pub struct Record {
     /// What services send, too
     #[arg(long)]
     pub services: bool,
-    /// The file, which must not be there, or a folder, which is made where / stands at its end; else here. Where no file is named it is sinew_ and the time
+    /// The file, which must not be there, or a folder, which is made where / stands at its end; else here. Where no file is named it is sinew_ and the time. Split files have _0, _1 and so on behind the name, those of a flight recorder, which are called flight where no file is named, the time
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How messages are compressed

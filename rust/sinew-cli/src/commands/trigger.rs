@@ -63,6 +63,8 @@ pub fn trigger(cli: &Cli, asked: &Trigger) -> Done {
 fn none(node: &sinew::Node, name: &str) -> Failure {
     let services = View::of(node).map(|view| view.services().iter().map(|service| service.name.to_owned()).collect::<Vec<_>>());
     let names: Vec<String> = services.unwrap_or_default().iter().filter_map(|service| service.strip_prefix(PREFIX).map(shown)).collect();
-    let hint = if names.is_empty() { "`sinew record --last 30s` starts one".to_owned() } else { format!("there is: {}", names.join(", ")) };
+    let named = if name == USUAL_NAME { String::new() } else { format!(" --name {name}") };
+    let hint =
+        if names.is_empty() { format!("`sinew record --last 30s{named}` starts one") } else { format!("there is: {}", names.join(", ")) };
     Failure::Negative(format!("there is no flight recorder '{name}': {hint}"))
 }

@@ -23,7 +23,7 @@ use self::tracks::{Published, Tracks};
 use crate::aside;
 use crate::cli::Cli;
 use crate::commands::play::Play;
-use crate::domain::{View, canonical, join, raise_limit_of_files};
+use crate::domain::{View, canonical, is_of_service, join, raise_limit_of_files};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{WARN, say, shown};
@@ -131,12 +131,18 @@ fn nothing(asked: &Play, parts: &[Part], tracks: &Tracks) -> Failure {
     if !tracks.refused.is_empty() {
         return Failure::Failed("no topic can be played".to_owned());
     }
-    let names = parts.iter().flat_map(|part| part.bag.topics()).map(|(_, topic)| canonical(&topic.name));
+    let names: Vec<_> = parts.iter().flat_map(|part| part.bag.topics()).map(|(_, topic)| canonical(&topic.name)).collect();
     let asks = !asked.topics.is_empty() || !asked.exclude.is_empty();
-    Failure::Negative(match (asks, names.count()) {
-        (true, 1..) => "no topic of it is asked for; `sinew bag info` lists those that there are".to_owned(),
-        _ => "there is no message in it".to_owned(),
-    })
+    let why = if names.is_empty() {
+        "there is no message in it"
+    } else if names.iter().all(|name| is_of_service(name)) {
+        "there is nothing in it but what services sent, which is not played; `sinew bag info` lists it"
+    } else if asks {
+        "no topic of it is asked for; `sinew bag info` lists those that there are"
+    } else {
+        "there is no message in it"
+    };
+    Failure::Negative(why.to_owned())
 }
 
 /// Why a part is not played again and again.
