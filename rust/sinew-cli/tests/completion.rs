@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Domain, Running, eventually, is_stopped};
+use common::{Domain, Running, eventually, is_stopped, manager};
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -49,13 +49,7 @@ impl Robot {
     }
 
     fn manager(&self) -> Pid {
-        let path = self.domain.path();
-        let is_it = |pid: &i32| {
-            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.split('\0').next().is_some_and(|program| program.ends_with("sinewd")) && line.split('\0').any(|word| word == path)
-        };
-        let processes = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        Pid::from_raw(processes.into_iter().find(is_it).expect("the node has started one"))
+        Pid::from_raw(manager(&self.domain.path()))
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Running, eventually};
+use common::{Running, eventually, manager};
 use launch::{Launched, Scene, is_gone, is_there, pid_in, script};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -390,14 +390,4 @@ fn nodes_find_each_other_and_their_manager_stays_for_others() {
     launched.stop();
     assert!(is_there(manager), "it is not the launcher's alone");
     drop(node);
-}
-
-/// The process of a domain's manager.
-fn manager(domain: &str) -> i32 {
-    let is_manager = |pid: &i32| {
-        let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split('\0').next().is_some_and(|program| program.ends_with("sinewd")) && line.split('\0').any(|word| word == domain)
-    };
-    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-    pids.into_iter().find(is_manager).expect("a node has started it")
 }

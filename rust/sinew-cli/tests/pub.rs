@@ -5,7 +5,7 @@ mod common;
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
 
-use common::{Domain, IMAGE, Running, eventually, interrupt, is_stopped};
+use common::{Domain, IMAGE, Running, eventually, interrupt, is_stopped, manager};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sinew::msg::value::Value;
@@ -123,17 +123,6 @@ fn who_came_in_the_place_of_another_subscriber_is_not_waited_for_where_it_has_no
     assert_eq!(status, Some(0), "{said}");
 }
 
-/// The process of a domain's manager.
-fn manager(domain: &Domain) -> Pid {
-    let path = domain.path();
-    let is_it = |pid: &i32| {
-        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split('\0').next().is_some_and(|program| program.ends_with("sinewd")) && line.split('\0').any(|word| word == path)
-    };
-    let mut processes = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Pid::from_raw(processes.find(is_it).expect("a node has started one"))
-}
-
 #[test]
 fn who_is_connected_is_waited_for_though_the_manager_answers_nobody_any_more() {
     let domain = Domain::new();
@@ -142,7 +131,7 @@ fn who_is_connected_is_waited_for_though_the_manager_answers_nobody_any_more() {
     let mut input = publisher.0.stdin.take().unwrap();
     writeln!(input, "{{\"width\": 1}}").unwrap();
     viewer.take();
-    let manager = manager(&domain);
+    let manager = Pid::from_raw(manager(&domain.path()));
     kill(manager, Signal::SIGSTOP).unwrap();
     assert!(eventually(|| is_stopped(manager.as_raw())));
     writeln!(input, "{{\"width\": 2}}").unwrap();

@@ -92,6 +92,16 @@ pub fn is_stopped(pid: i32) -> bool {
     stat.rfind(") ").is_some_and(|at| stat[at + 2..].starts_with('T'))
 }
 
+/// The process of the manager of a domain, by the path of its socket.
+pub fn manager(path: &str) -> i32 {
+    let is_it = |pid: &i32| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split('\0').next().is_some_and(|program| program.ends_with("sinewd")) && line.split('\0').any(|word| word == path)
+    };
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    processes.find(is_it).expect("a node has started one")
+}
+
 /// Whether it comes to be.
 pub fn eventually(mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(30);
