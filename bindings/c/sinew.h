@@ -101,10 +101,10 @@ SINEW_EXPORT void sinew_node_destroy(sinew_node* node);
 /* Its name in the domain. */
 SINEW_EXPORT const char* sinew_node_name(const sinew_node* node);
 
-/* For by_caller; else SINEW_INVALID_ARGUMENT. One fd(), dispatch() or spin() at a time: others wait for it, also for a spin() to end, so take the fd before that.
+/* For by_caller; else SINEW_INVALID_ARGUMENT. One fd(), dispatch() or spin() at a time: others wait for it, also for a spin() to end, so take the fd before that; in a callback of the node they are SINEW_INVALID_ARGUMENT.
  * fd: readable while dispatch() has something to do, for poll(), epoll and the loops on top of them. Not to be read, nor used when the node is gone.
  * dispatch: runs the callbacks that are due, of each subscriber a few at most, and returns without waiting for more.
- * spin: runs callbacks until sinew_node_stop() is called, which may be called anywhere, also in a signal handler. */
+ * spin: runs callbacks until sinew_node_stop() is called, which may be called anywhere, also in a signal handler: it ends the spin that runs, or else the next one; called twice, two of them. */
 SINEW_EXPORT sinew_status sinew_node_fd(sinew_node* node, int* fd);
 SINEW_EXPORT sinew_status sinew_node_dispatch(sinew_node* node);
 SINEW_EXPORT sinew_status sinew_node_spin(sinew_node* node);
@@ -115,13 +115,14 @@ SINEW_EXPORT void sinew_node_stop(sinew_node* node);
 /* What a publisher offers, or a subscriber asks for; as sinew::Qos. Two that do not fit are not connected: sinew_event tells. */
 typedef struct sinew_qos {
   uint32_t struct_size;
-  uint32_t depth;       /* 1 to 512: keep so many of the newest messages of each publisher. 0: 8 */
-  bool keep_all;        /* lose nothing, in place of `depth` */
-  bool reliable;        /* with keep_all on both sides a publisher waits for a subscriber that is a whole ring behind */
+  uint32_t depth; /* 1 to 512: keep so many of the newest messages of each publisher. 0: 8 */
+  bool keep_all;  /* as many as a ring has (1024), in place of `depth`; a subscriber of another user 8 at most, of either */
+  /* A reliable publisher, whatever it keeps, waits for a reliable subscriber that keeps all and is a whole ring behind, at most max_blocking_ns: then SINEW_WOULD_BLOCK. Not for one of another user. */
+  bool reliable;
   bool transient_local; /* keep the newest for those who come late, or ask for what was kept */
   bool manual_by_topic; /* needs lease_ns; a publisher shows that it is alive by publishing or assert_liveliness(); else its process does */
   int64_t deadline_ns;  /* between two messages at most; 0: none */
-  int64_t lifespan_ns;  /* messages that are older are not delivered; 0: all are */
+  int64_t lifespan_ns;  /* of a publisher: messages that are older are not delivered; 0: all are; of a subscriber it means nothing */
   int64_t lease_ns;     /* a sign of life at least so often; 0: none, which manual_by_topic is refused with */
 } sinew_qos;
 
@@ -235,14 +236,16 @@ typedef struct sinew_publisher_options {
 /* Publishes on `topic`. `signature` describes the type: "robot/Image{width:uint32;data:uint8[];}". Blocks until the manager has agreed. SINEW_TYPE_MISMATCH where the topic carries another type. */
 SINEW_EXPORT sinew_status sinew_publisher_create(sinew_node* node, const char* topic, const char* signature, const sinew_qos* qos,
                                                  const sinew_publisher_options* options, sinew_publisher** publisher);
-/* What was published stays readable for those who hold it, and for those who were connected and have yet to take it. NULL is allowed. */
+/* What was published stays readable for those who hold it, and for those who were connected and have yet to take it. Waits for an on_event that runs, unless called in it. While there are loans of it the publisher stays
+ * connected, and on_event may be called: free its context in release() alone. NULL is allowed. */
 SINEW_EXPORT void sinew_publisher_destroy(sinew_publisher* publisher);
 
 /* Publishes the stream that `count` extents are: one copy, into shared memory, whoever reads it. A stream begins with 00 01 00 00 where its numbers have the least significant byte first, or 00 00 00 00. What follows is not
- * looked at: who decodes a stream that is not of the type rejects it, and counts that. */
+ * looked at: who decodes a stream that is not of the type rejects it, and counts that. Waits as sinew_publisher_loan(), for another thread that publishes on it, and for a subscriber that keeps all (sinew_qos). */
 SINEW_EXPORT sinew_status sinew_publisher_publish(sinew_publisher* publisher, const sinew_extent* extents, size_t count);
 
-/* Room for a stream of at most `capacity` bytes, where subscribers will read it; `data` is set to it. Its bytes are not initialised; those behind the fourth are aligned to 16. */
+/* Room for a stream of at most `capacity` bytes, where subscribers will read it; `data` is set to it. Its bytes are not initialised; those behind the fourth are aligned to 16. May wait for memory, at most
+ * max_blocking_ns: with SINEW_WHEN_FULL_WAIT until subscribers let go of some, else, for 0.1 s at most, until they have unmapped what was given back. */
 SINEW_EXPORT sinew_status sinew_publisher_loan(sinew_publisher* publisher, size_t capacity, sinew_loan** loan, uint8_t** data);
 /* Publishes the first `used` bytes of a loan of this publisher, without a copy. The loan is gone, whatever comes of it. */
 SINEW_EXPORT sinew_status sinew_publisher_publish_loan(sinew_publisher* publisher, sinew_loan* loan, size_t used);

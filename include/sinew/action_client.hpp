@@ -73,7 +73,7 @@ class ActionClient {
  public:
   using Outcome = typename GoalHandle<Result>::Outcome;
 
-  /// Sends a goal to one of the servers that are connected, in turn, whether that is busy or not, or to the first one that comes; never blocks. A server has at most 256 goals of a client at a time, one of another user 8;
+  /// Sends a goal to one of the servers that are connected, in turn, whether that is busy or not, or to the first one that comes; waits for none of them, as ServiceClient::call(). A server has at most 256 goals of a client at a time, one of another user 8;
   /// further ones wait here. Keep the handle: without it nothing is called back.
   ///
   /// Throws as ServiceClient::call, and ServiceError(disconnected) in a process that was forked from the client's.

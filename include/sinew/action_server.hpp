@@ -55,7 +55,7 @@ class ServerGoal {
   }
 
   /// True when `execute` is to come to its end and return what it has: somebody has asked to cancel the goal, its client has gone, or the server or its node is being destroyed. Ask now and then, and only where you can
-  /// still give up: the goal counts as cancelled once this was true, and as succeeded when it returns before.
+  /// still give up: once this was true the goal counts as cancelled when it returns, and as succeeded when it returns before; when it throws it is aborted in either case.
   bool accept_cancel() noexcept {
     if (server_.is_cancelled(*place_) || is_given_up_()) has_accepted_.store(true, std::memory_order_relaxed);
     return has_accepted_.load(std::memory_order_relaxed);

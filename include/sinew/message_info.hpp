@@ -38,14 +38,14 @@ struct PublisherStatistics {
   std::uint64_t bytes =
       0;  ///< sizes of those that went into shared memory: the objects and all their storage. What goes by pointer only is not measured
   std::uint64_t bytes_copied =
-      0;  ///< copied by publish(), for other processes and for subscribers of this one: the whole message for publish(const T&), for a loan only storage that was not built inside the loan. A message with maps is its stream, for other processes
+      0;  ///< copied by publish(), for other processes and for subscribers of this one: the whole message for publish(const T&), for a loan only storage that was not built inside the loan, and what each here that takes std::unique_ptr gets. A message with maps is its stream, for other processes
   std::uint64_t bytes_exported = 0;     ///< beside these, copied for all subscribers of other users together
   std::uint64_t messages_repaired = 0;  ///< loans that had such storage
   std::string why_repaired;   ///< of the first of them, as a sentence: "field 'data' was built outside the loan"; empty when there was none
   std::uint64_t refused = 0;  ///< not published: no memory, held back by a reliable subscriber, a variant without a value, or null
   std::uint64_t withdrawn = 0;  ///< published messages that were taken back to make room before every subscriber had taken them (WhenFull)
   std::uint64_t subscribers = 0;    ///< connected now, ghosts, too: what is published from now on is for them
-  std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now
+  std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now, without copies for other users
   std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
   std::uint64_t incompatible =
       0;  ///< subscribers that did not connect: they ask for more than is offered (Qos); the log says which and what
@@ -54,8 +54,8 @@ struct PublisherStatistics {
   bool detached = false;               ///< it is a ghost, and its topic is gone
 };
 
-/// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long. Of one of another user nothing is known but its node: all numbers are 0. One in this
-/// process holds objects, not memory of the publisher's window: its `held`, `bytes_held` and `held_for` are 0.
+/// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long. Of one of another user nothing is known but its node: all numbers are 0. What one in this
+/// process holds is not counted: its `held`, `bytes_held` and `held_for` are 0. Loans that it keeps lie in the publisher's memory, without a bound, and count in memory_in_use.
 struct MatchedSubscriber {
   std::string node;                     ///< name of the subscribing node
   std::uint64_t received = 0;           ///< messages it has taken, as it counts itself
@@ -88,8 +88,9 @@ struct SubscriberStatistics {
   std::uint64_t expired = 0;    ///< messages that were older than their publisher's lifespan when it was their turn; not counted as missed
   std::uint64_t bytes_copied = 0;  ///< copied or decoded on this side: for Delivery::copy and view, and for a std::unique_ptr to own
   std::uint64_t over_quota = 0;    ///< messages copied because too many of their publisher, or too large ones, were held (Subscriber)
-  std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
-  std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
+  std::uint64_t rejected =
+      0;  ///< messages not handed out, as they did not pass validation, or there was no memory for the callback's own; not counted as missed
+  std::uint64_t publishers = 0;  ///< connected now: what they publish from now on is for this subscriber
   std::uint64_t held =
       0;  ///< messages that someone in this process still holds, as MatchedPublisher::held, of the publishers that are connected now
   std::uint64_t waiting =

@@ -47,7 +47,7 @@ struct NodeOptions {
 
 /// Thread-safe. A process may have any number of nodes. An idle node uses no CPU, but for the timers of a deadline or a lease (Qos).
 ///
-/// Callbacks, for messages, events and timers, run on execution threads, see Executor: unless said otherwise on one thread of the library's, one at a time; those of ServiceClient and ActionClient, and goals, on others beside it. An exception that leaves a
+/// Callbacks, for messages, requests, feedback, events, timers and changes of the domain, run on execution threads, see Executor: unless said otherwise on one thread of the library's, one at a time; answers of ServiceClient, results of ActionClient, and goals, on others beside it. An exception that leaves a
 /// callback ends the program, as one leaving any thread does. A callback may be called before the function that is given it has returned: make what it uses first, and do not use in it what that returns.
 /// When the manager dies, what is connected stays connected, calls and goals go on, and the node finds the next one, or starts it where the last one ran as its own user, and announces itself anew. What is created meanwhile waits
 /// for that, at most 5 s; then it throws Error(disconnected).
@@ -73,7 +73,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   // What the functions below create works as long as the node lives, and does not keep it: keep both.
 
   /// Publishes on `topic`: segments of [A-Za-z0-9_] separated by '/', at most 255 bytes; "/a" is "a". Names of services, which are made in the same way, have at most 246 bytes, of actions 233.
-  /// Connects to every subscriber of the topic, present and future, in the background. Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument,
+  /// Connects to every subscriber of the topic, present and future, in the background, of other users to 64 at a time, as a subscriber to 64 of their publishers. Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument,
   /// exhausted, disconnected, unavailable (the manager did not answer within 5 s, or there is no such topic for a ghost), system; and std::bad_alloc.
   /// The publisher does not keep the node: without it publish() returns closed, always.
   template <class T>

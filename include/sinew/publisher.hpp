@@ -34,7 +34,7 @@ enum class WhenFull {
 struct PublisherOptions {
   /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. More than the size of a window (1 to 4 GiB,
   /// the manager says) is as much as that; with 0 nothing can be published but by pointer, within the process; else at least 64 KiB. Memory is taken as it is needed, so a message that needs all of it at once is refused when it is larger.
-  /// What was given back and is mapped by a subscriber that is stopped stays in memory beside it: a chunk, as a rule, and never more than as much again.
+  /// What was given back and is mapped by a subscriber that is stopped stays in memory beside it: a chunk, as a rule, and never more than as much again. So do copies for subscribers of other users, the newest 8 messages of them, also up to as much again: of messages larger than an eighth of that they may miss some, which they count, and publish() does not tell.
   std::size_t memory_budget = std::size_t{1} << 30;
   /// Bytes of it to have mapped from the start and to keep: while messages fit into them, no system call maps memory, and no page fault comes later.
   /// create_publisher throws Error(exhausted) when they cannot be had.

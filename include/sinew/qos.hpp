@@ -62,7 +62,7 @@ class Qos {
 
   // --- reliability ---
 
-  /// A publisher offers, or a subscriber asks for, messages that are not lost while they are kept; on one machine this matters only together with keep_all().
+  /// A publisher offers, or a subscriber asks for, messages that are not lost while they are kept; on one machine this matters only for a subscriber that keeps all: a reliable publisher, whatever it keeps, waits for a reliable one.
   /// Incompatible: a best-effort publisher with a reliable subscriber.
   constexpr Qos& reliable() noexcept {
     reliable_ = true;

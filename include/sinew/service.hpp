@@ -160,7 +160,7 @@ class ServiceClient {
   /// is good for nothing.
   RequestLoan<Request> loan() { return RequestLoan<Request>(Loan<ServiceRequest<Request>>::make(core_->requests())); }
 
-  /// Sends a request; never blocks. The future gets the response, copied from the provider's memory, or throws ServiceError. Without `timeout` it waits as long as it takes.
+  /// Sends a request, and waits for no provider, but where these have yet to unmap much of what was given back (PublisherOptions::memory_budget) 0.1 s for that. The future gets the response, copied from the provider's memory, or throws ServiceError. Without `timeout` it waits as long as it takes; with 0 or less it ends with Kind::timeout at once, though the request may be executed.
   PendingCall<Response> call(Request request, std::chrono::nanoseconds timeout = for_ever) {
     return start<detail::FutureAnswer<Response>, Response>(std::move(request), timeout);
   }

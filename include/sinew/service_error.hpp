@@ -10,11 +10,11 @@
 
 namespace sinew {
 
-/// What a call ends with instead of a response; not an Error. what() is a sentence for a person; of Kind::failed it is the text of the provider's exception, and nothing else.
+/// What a call ends with instead of a response; not an Error. what() is a sentence for a person; of Kind::failed it is the text of the provider's exception, and nothing else, where there is one.
 class SINEW_API ServiceError : public std::runtime_error {
  public:
   enum class Kind {
-    failed,     ///< The provider's handler threw an exception, other than std::bad_alloc: what() is its text.
+    failed,  ///< The provider's handler threw an exception, other than std::bad_alloc, whose text what() is; or it made a response that cannot be sent, as a variant in it has lost its value.
     timeout,    ///< No answer came in time. The provider sees the call as cancelled.
     cancelled,  ///< The caller cancelled it, or destroyed the client.
     lost,  ///< The provider has gone before it answered, and is one that executes no request twice (ServiceProviderOptions::at_most_once); or a message between it and the client was lost. It may be done or not.

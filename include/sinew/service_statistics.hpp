@@ -25,7 +25,7 @@ struct ServiceClientStatistics {
 /// Counts since the provider was created. A snapshot, not an atomic one.
 struct ServiceProviderStatistics {
   std::uint64_t answered = 0;     ///< responses sent
-  std::uint64_t threw = 0;        ///< requests whose handler threw, but for want of memory
+  std::uint64_t threw = 0;        ///< requests whose handler threw, but for want of memory, or made a response that cannot be sent
   std::uint64_t cancelled = 0;    ///< requests nobody waited for any more when they had been executed, or before
   std::uint64_t undelivered = 0;  ///< responses whose client did not take those before
   std::uint64_t excess = 0;       ///< requests of clients that had more here than they may; dropped

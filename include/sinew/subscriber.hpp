@@ -28,11 +28,11 @@ struct SubscriberOptions {
   /// Take at most so many messages a second of each publisher, by their source times and on average; 0: all. A message that comes too early is left
   /// out, not delayed. Together with `every`: of every n-th message at most so many.
   double max_rate = 0;
-  /// How messages are to be read. Nothing: in place (Delivery::native) wherever both processes have the same layout of the type and the publisher's memory can be mapped at
-  /// its address; else by Delivery::view, which costs the publisher a description of each message and this side decoding. Delivery::native insists: what
-  /// cannot be read in place is not received, with a line in the log. Delivery::view never reads in place. Delivery::copy copies or decodes every message before it is
+  /// How messages are to be read. Nothing: in place (Delivery::native) wherever both processes are of one user and have the same layout of the type, which has no maps, and the publisher's memory can be mapped at
+  /// its address; else by Delivery::view, which costs the publisher a description of each message and this side decoding; of another user's publishers by Delivery::copy. Delivery::native insists: where
+  /// messages cannot be read in place none is received, with a line in the log; what is taken beyond the share below, or as std::unique_ptr, is copied all the same; for a T with maps or views create_subscriber throws Error(invalid_argument). Delivery::view never reads in place. Delivery::copy copies or decodes every message before it is
   /// handed out: nothing that the publisher's process does later changes it, and holding it keeps none of the publisher's memory.
-  /// From publishers of this process nothing, or Delivery::pointer, takes the published object itself; the others treat them as if they were elsewhere. Delivery::pointer takes nothing from other
+  /// From publishers of this process nothing, or Delivery::pointer, takes the published object itself, but not a ghost, nor for a T with views, for which Delivery::pointer is refused; the others treat them as if they were elsewhere. Delivery::pointer takes nothing from other
   /// processes.
   std::optional<Delivery> delivery = {};
   /// What waits here of publishers of this process. Nothing: Buffer::owned for a callback that takes `std::unique_ptr<T>`, else Buffer::shared.

@@ -177,7 +177,7 @@ class Variant:
     value: Any
 
 def asdict(value: Union[Message, Sequence, Draft]) -> Any:
-    """A deep copy in dicts, lists and arrays of its own; nothing of it keeps the publisher's memory. DecodeError when the stream is not of its type, also behind the end."""
+    """A deep copy in dicts, lists and arrays of its own; nothing of it keeps the publisher's memory. DecodeError when the stream is not of its type, also behind the end. Of a Draft: the fields that are set; lists in it, and objects of other classes, as copy.deepcopy() copies them."""
 
 class MessageInfo:
     """How a message came."""
@@ -233,7 +233,7 @@ class PublisherOptions(TypedDict, total=False):
     """Only there as long as others are: "carrier", for gateways, which meets no other carrier, or "observer", for tools. On a topic that is not there: Unavailable."""
     on_event: Optional[Callable[[Event], object]]
     execution_thread: int
-    """Callbacks of one execution thread never overlap; 0 to 1022."""
+    """Callbacks of one execution thread never overlap; 0 to 1021. On 1022 the package hears of topics whose types it waits for."""
 
 class SubscriberOptions(TypedDict, total=False):
     """What `Node.subscribe` takes beside topic, type and callback."""

@@ -29,7 +29,7 @@ class Qos:
     depth: int = 8
     """1 to 512: so many of the newest messages of each publisher are kept; older ones that were not taken are lost, and counted as missed."""
     keep_all: bool = False
-    """Lose nothing, in place of `depth`. With `reliable` on both sides a publisher waits for a subscriber that is a whole ring (1024 messages) behind."""
+    """As many as a ring has (1024), in place of `depth`; a subscriber of another user 8 at most, of either. A reliable publisher, whatever it keeps, waits for a reliable subscriber that keeps all and is a whole ring behind, at most `max_blocking`."""
     reliable: bool = False
     """A best-effort publisher is not connected to a reliable subscriber."""
     transient_local: bool = False
@@ -39,7 +39,7 @@ class Qos:
     deadline: Optional[float] = None
     """No two messages are further apart. None: no promise."""
     lifespan: Optional[float] = None
-    """Messages that are older are not delivered. None: they never are too old."""
+    """Of a publisher: its messages that are older are not delivered. None: they never are too old. Of a subscriber it means nothing."""
     lease: Optional[float] = None
     """A sign of life comes at least so often. None: the end of its process tells."""
 

@@ -97,7 +97,7 @@ class Client : public Pointers<Client<S>> {
     return {std::move(answer), id};
   }
 
-  /// `callback(SharedFuture)`, with the response in it, or what get() then throws. Not called once the request is removed or the client destroyed; then, and when the node is gone, the future is fulfilled by itself.
+  /// `callback(SharedFuture)`, with the response in it, or what get() then throws. Not called once the request is removed or the client destroyed; then, and when the node is gone, the future is fulfilled by itself, but by spin() where the response had come already.
   template <class Callback>
   SharedFutureAndRequestId async_send_request(SharedRequest request, Callback&& callback) {
     static_assert(std::invocable<std::decay_t<Callback>&, SharedFuture>,

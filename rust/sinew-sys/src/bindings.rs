@@ -111,10 +111,10 @@ unsafe extern "C" {
     pub fn sinew_node_name(node: *const sinew_node) -> *const ::std::os::raw::c_char;
 }
 unsafe extern "C" {
-    /** For by_caller; else SINEW_INVALID_ARGUMENT. One fd(), dispatch() or spin() at a time: others wait for it, also for a spin() to end, so take the fd before that.
+    /** For by_caller; else SINEW_INVALID_ARGUMENT. One fd(), dispatch() or spin() at a time: others wait for it, also for a spin() to end, so take the fd before that; in a callback of the node they are SINEW_INVALID_ARGUMENT.
  fd: readable while dispatch() has something to do, for poll(), epoll and the loops on top of them. Not to be read, nor used when the node is gone.
  dispatch: runs the callbacks that are due, of each subscriber a few at most, and returns without waiting for more.
- spin: runs callbacks until sinew_node_stop() is called, which may be called anywhere, also in a signal handler.*/
+ spin: runs callbacks until sinew_node_stop() is called, which may be called anywhere, also in a signal handler: it ends the spin that runs, or else the next one; called twice, two of them.*/
     pub fn sinew_node_fd(
         node: *mut sinew_node,
         fd: *mut ::std::os::raw::c_int,
@@ -136,9 +136,9 @@ pub struct sinew_qos {
     pub struct_size: u32,
     /// 1 to 512: keep so many of the newest messages of each publisher. 0: 8
     pub depth: u32,
-    /// lose nothing, in place of `depth`
+    /// as many as a ring has (1024), in place of `depth`; a subscriber of another user 8 at most, of either
     pub keep_all: bool,
-    /// with keep_all on both sides a publisher waits for a subscriber that is a whole ring behind
+    /// A reliable publisher, whatever it keeps, waits for a reliable subscriber that keeps all and is a whole ring behind, at most max_blocking_ns: then SINEW_WOULD_BLOCK. Not for one of another user.
     pub reliable: bool,
     /// keep the newest for those who come late, or ask for what was kept
     pub transient_local: bool,
@@ -146,7 +146,7 @@ pub struct sinew_qos {
     pub manual_by_topic: bool,
     /// between two messages at most; 0: none
     pub deadline_ns: i64,
-    /// messages that are older are not delivered; 0: all are
+    /// of a publisher: messages that are older are not delivered; 0: all are; of a subscriber it means nothing
     pub lifespan_ns: i64,
     /// a sign of life at least so often; 0: none, which manual_by_topic is refused with
     pub lease_ns: i64,
@@ -519,12 +519,13 @@ unsafe extern "C" {
     ) -> sinew_status;
 }
 unsafe extern "C" {
-    /// What was published stays readable for those who hold it, and for those who were connected and have yet to take it. NULL is allowed.
+    /** What was published stays readable for those who hold it, and for those who were connected and have yet to take it. Waits for an on_event that runs, unless called in it. While there are loans of it the publisher stays
+ connected, and on_event may be called: free its context in release() alone. NULL is allowed.*/
     pub fn sinew_publisher_destroy(publisher: *mut sinew_publisher);
 }
 unsafe extern "C" {
     /** Publishes the stream that `count` extents are: one copy, into shared memory, whoever reads it. A stream begins with 00 01 00 00 where its numbers have the least significant byte first, or 00 00 00 00. What follows is not
- looked at: who decodes a stream that is not of the type rejects it, and counts that.*/
+ looked at: who decodes a stream that is not of the type rejects it, and counts that. Waits as sinew_publisher_loan(), for another thread that publishes on it, and for a subscriber that keeps all (sinew_qos).*/
     pub fn sinew_publisher_publish(
         publisher: *mut sinew_publisher,
         extents: *const sinew_extent,
@@ -532,7 +533,8 @@ unsafe extern "C" {
     ) -> sinew_status;
 }
 unsafe extern "C" {
-    /// Room for a stream of at most `capacity` bytes, where subscribers will read it; `data` is set to it. Its bytes are not initialised; those behind the fourth are aligned to 16.
+    /** Room for a stream of at most `capacity` bytes, where subscribers will read it; `data` is set to it. Its bytes are not initialised; those behind the fourth are aligned to 16. May wait for memory, at most
+ max_blocking_ns: with SINEW_WHEN_FULL_WAIT until subscribers let go of some, else, for 0.1 s at most, until they have unmapped what was given back.*/
     pub fn sinew_publisher_loan(
         publisher: *mut sinew_publisher,
         capacity: usize,

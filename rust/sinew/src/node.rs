@@ -100,7 +100,7 @@ impl Node {
         check(unsafe { sys::sinew_node_spin(self.0.raw()) })
     }
 
-    /// Ends [`spin`](Node::spin). May be called anywhere, also in a signal handler.
+    /// Ends [`spin`](Node::spin), or the next one where none runs; called twice, two of them. May be called anywhere, also in a signal handler.
     pub fn stop(&self) {
         // SAFETY: the node is there.
         unsafe { sys::sinew_node_stop(self.0.raw()) }

@@ -18,9 +18,9 @@ use crate::ffi::nanoseconds;
 pub struct Qos {
     /// 1 to 512, and 8 unless set: keep so many of the newest messages of each publisher.
     pub depth: u32,
-    /// Lose nothing, in place of `depth`, which is not looked at then.
+    /// As many as a ring has (1024), in place of `depth`, which is not looked at then; a subscriber of another user has 8 at most, of either.
     pub keep_all: bool,
-    /// With `keep_all` on both sides a publisher waits for a subscriber that is a whole ring behind.
+    /// A reliable publisher, whatever it keeps, waits for a reliable subscriber that keeps all and is a whole ring behind, at most `max_blocking`; not for one of another user.
     pub reliable: bool,
     /// Keep the newest for those who come late, or ask for what was kept.
     pub transient_local: bool,
@@ -28,7 +28,7 @@ pub struct Qos {
     pub manual_by_topic: bool,
     /// Between two messages at most. Zero is refused, as for the times below: leave out what is not wanted.
     pub deadline: Option<Duration>,
-    /// Messages that are older are not delivered.
+    /// Of a publisher: its messages that are older are not delivered. Of a subscriber it means nothing.
     pub lifespan: Option<Duration>,
     /// A sign of life at least so often.
     pub lease: Option<Duration>,
@@ -56,7 +56,7 @@ impl Qos {
         Qos { depth, ..Qos::default() }
     }
 
-    /// Every message: publishers wait for subscribers that are a whole ring behind.
+    /// Keeps all, and is reliable: a publisher waits for subscribers that are a whole ring behind, but `max_blocking` (100 ms unless set) at most. Then it publishes that message to nobody, and fails with [`ErrorKind::WouldBlock`].
     pub fn reliable() -> Qos {
         Qos { depth: 0, keep_all: true, reliable: true, ..Qos::default() }
     }
