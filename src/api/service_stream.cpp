@@ -34,7 +34,9 @@ std::span<const std::byte> encapsulation_of(bool is_swapped) noexcept {
 /// Nothing: it begins as no stream of CDR.
 std::optional<bool> begin_stream(Source& source) {
   std::array<std::byte, session::encapsulation> begin{};
-  if (!source.take(begin.data(), begin.size()) || begin[0] != std::byte{0} || begin[1] > std::byte{1}) return std::nullopt;
+  const bool is_known = source.take(begin.data(), begin.size()) && begin[0] == std::byte{0} && begin[1] <= std::byte{1} &&
+                        begin[2] == std::byte{0} && begin[3] == std::byte{0};
+  if (!is_known) return std::nullopt;
   source.begin_body();
   return (begin[1] == std::byte{0}) != is_big_here;
 }

@@ -369,6 +369,7 @@ Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, s
         "the stream is not plain CDR: its encapsulation is " + std::to_string(header[0] * 256 + header[1]) + ", and 0 and 1 are understood",
         0};
   }
+  if (header[2] != 0 || header[3] != 0) return {"the encapsulation of the stream has options, and those of sinew have none", 0};
   const bool is_little = header[1] == 1;
   const Plan* const plans = is_little ? little_.data() : big_.data();
   if (is_little == (std::endian::native == std::endian::little)) {

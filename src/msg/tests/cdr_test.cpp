@@ -154,22 +154,19 @@ TEST(Cdr, other_encapsulations_are_refused_by_their_number) {
   Bytes stream = stream_of(Image{});
   stream[1] = std::byte{7};
   EXPECT_EQ(Decoded<Image>(stream).result.complaint, "the stream is not plain CDR: its encapsulation is 7, and 0 and 1 are understood");
+  stream[1] = std::byte{1};
+  stream[3] = std::byte{3};
+  EXPECT_EQ(Decoded<Image>(stream).result.complaint, "the encapsulation of the stream has options, and those of sinew have none");
 }
 
 // In the other byte order this message has sequences and texts that go on behind its end.
-TEST(Cdr, one_and_two_flipped_bits_of_an_encapsulation_are_a_complaint_or_the_same_message) {
+TEST(Cdr, one_and_two_flipped_bits_of_an_encapsulation_are_a_complaint) {
   for (const Order order : {Order::little, Order::big}) {
-    const Bytes original = by_fast_cdr(Image{}, order);
-    Bytes stream = original;
-    int same = 0;
+    Bytes stream = by_fast_cdr(Image{}, order);
     with_one_and_two_flipped_bits({std::span(stream).first(4)}, [&]() -> const char* {
-      Decoded<Image> decoded(stream, usual_budget<Image>(stream.size()));
-      const bool is_ours = stream[0] == original[0] && stream[1] == original[1];  // of the options behind them nothing is used
-      if (!decoded.result.complaint.empty()) return is_ours ? "a message is refused" : nullptr;
-      ++same;
-      return is_ours && by_fast_cdr(decoded.value(), order) == original ? nullptr : "another message is read";
+      const Decoded<Image> decoded(stream, usual_budget<Image>(stream.size()));
+      return decoded.result.complaint.empty() ? "a message is read" : nullptr;
     });
-    EXPECT_EQ(same, 16 + 16 * 15 / 2);
   }
 }
 
