@@ -1,5 +1,6 @@
 #include "bindings/c/options.hpp"
 
+#include <array>
 #include <chrono>
 #include <new>
 
@@ -10,10 +11,28 @@ constexpr std::uint32_t of_both = SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE
 constexpr std::uint32_t of_publishers = of_both | SINEW_EVENT_LIVELINESS_LOST;
 constexpr std::uint32_t of_subscribers = of_both | SINEW_EVENT_LIVELINESS_CHANGED | SINEW_EVENT_MESSAGE_LOST;
 
+// By their bits.
+constexpr std::array kind_names = {"SINEW_EVENT_MATCHED",         "SINEW_EVENT_INCOMPATIBLE_QOS",   "SINEW_EVENT_DEADLINE_MISSED",
+                                   "SINEW_EVENT_LIVELINESS_LOST", "SINEW_EVENT_LIVELINESS_CHANGED", "SINEW_EVENT_MESSAGE_LOST",
+                                   "SINEW_EVENT_DETACHED"};
+static_assert(1U << (kind_names.size() - 1) == std::uint32_t{SINEW_EVENT_DETACHED});
+
+/// "SINEW_EVENT_MATCHED, SINEW_EVENT_DETACHED"; of those that are none their numbers.
+std::string text_of(std::uint32_t kinds) {
+  std::string text;
+  for (std::size_t bit = 0; bit < 32; ++bit) {
+    const std::uint32_t kind = std::uint32_t{1} << bit;
+    if ((kinds & kind) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += bit < kind_names.size() ? kind_names[bit] : std::to_string(kind);
+  }
+  return text;
+}
+
 void require(const EventSink& sink, std::uint32_t kinds, const char* whose) {
-  if ((sink.kinds & ~kinds) != 0) {
-    throw Error(ErrorKind::invalid_argument, "events = " + std::to_string(sink.kinds) + " has a kind of event that " + whose +
-                                                 " has not: at most " + std::to_string(kinds));
+  if (const std::uint32_t wrong = sink.kinds & ~kinds; wrong != 0) {
+    throw Error(ErrorKind::invalid_argument, "events = " + std::to_string(sink.kinds) + " has " + text_of(wrong) + ", which " + whose +
+                                                 " has not: it has " + text_of(kinds));
   }
   if (sink.kinds != 0 && sink.call == nullptr) throw Error(ErrorKind::invalid_argument, "events are asked for, but on_event is NULL");
 }
@@ -117,8 +136,13 @@ std::shared_ptr<void> kept(void* context, void (*release)(void* context)) {
           }};
 }
 
-Qos qos_of(const sinew_qos* given) {
+Qos qos_of(const sinew_qos* given, const char* topic) {
   const sinew_qos asked = read(given, "sinew_qos");
+  if (asked.manual_by_topic && asked.lease_ns == 0) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        "topic '" + std::string(topic) + "': manual_by_topic needs a lease (lease_ns, or lease=): how long a publisher may be silent");
+  }
   Qos qos;
   if (asked.depth != 0) qos.keep_last(asked.depth);
   if (asked.keep_all) qos.keep_all();

@@ -45,8 +45,8 @@ constexpr std::chrono::nanoseconds timeout_of(std::int64_t ns) noexcept {
 /// Keeps what a caller's callbacks are given; `release` is called with the last copy, also when this throws std::bad_alloc.
 std::shared_ptr<void> kept(void* context, void (*release)(void* context));
 
-/// Throws Error(invalid_argument).
-Qos qos_of(const sinew_qos* qos);
+/// Throws Error(invalid_argument), which may name the topic.
+Qos qos_of(const sinew_qos* qos, const char* topic);
 
 /// Throws Error(invalid_argument).
 Ghost ghost_of(std::uint8_t given);

@@ -60,7 +60,8 @@ sinew_status sinew_publisher_create(sinew_node* node, const char* topic, const c
     PublisherOptions made = options_of(asked);
     made.events = c::publisher_events(sink);
     into = new sinew_publisher{detail::RawPublisher::create(*c::given(node, "node").node, &c::given(topic, "topic"),
-                                                            &c::given(signature, "signature"), c::qos_of(qos), made)};
+                                                            &c::given(signature, "signature"), c::qos_of(qos, &c::given(topic, "topic")),
+                                                            made)};
     return SINEW_OK;
   });
 }
@@ -94,7 +95,10 @@ sinew_status sinew_publisher_publish_loan(sinew_publisher* publisher, sinew_loan
   std::unique_ptr<detail::RawLoan> owned(loan_of(loan));
   return c::guarded([&] {
     const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
-    return status_of(to.publish(std::move(owned), used), to);
+    c::given(loan, "loan");
+    std::string why;
+    const PublishResult result = to.publish(std::move(owned), used, &why);
+    return result == PublishResult::invalid ? c::fail(SINEW_INVALID_MESSAGE, ("not published: " + why).c_str()) : status_of(result, to);
   });
 }
 
@@ -102,6 +106,7 @@ sinew_status sinew_publisher_publish_pieces(sinew_publisher* publisher, sinew_lo
   std::unique_ptr<detail::RawLoan> owned(loan_of(loan));
   return c::guarded([&] {
     const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
+    c::given(loan, "loan");
     return status_of(to.publish(std::move(owned), c::Extents(extents, count).all()), to);
   });
 }
@@ -120,7 +125,7 @@ sinew_status sinew_loan_keep(const sinew_loan* loan, sinew_loan_memory** memory)
     c::given(loan, "loan");
     auto made = std::make_unique<sinew_loan_memory>();
     made->kept = reinterpret_cast<const detail::RawLoan*>(loan)->keep();
-    if (!made->kept) return c::status_of(PublishResult::closed);
+    if (!made->kept) return c::fail(SINEW_CLOSED, "the loan is not kept: this process was forked from the publisher's");
     into = made.release();
     return sinew_status{SINEW_OK};
   });

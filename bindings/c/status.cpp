@@ -46,7 +46,10 @@ sinew_status status_of(PublishResult result) noexcept {
     case PublishResult::closed:
       break;
   }
-  return fail(SINEW_CLOSED, "not published: the node has been destroyed, or the publisher is a ghost whose topic is gone");
+  return fail(
+      SINEW_CLOSED,
+      "not published: the node has been destroyed, or the publisher is a ghost whose topic is gone, or this process was forked from "
+      "the publisher's");
 }
 
 sinew_status status_of(ServiceError::Kind kind) noexcept {

@@ -37,9 +37,9 @@ sinew_status sinew_subscriber_create(sinew_node* node, const char* topic, const 
         call(context.get(), c::given_away(std::move(frame)));
       };
     }
-    into =
-        new sinew_subscriber{detail::RawSubscriber::create(*c::given(node, "node").node, &c::given(topic, "topic"),
-                                                           &c::given(signature, "signature"), std::move(callback), c::qos_of(qos), made)};
+    into = new sinew_subscriber{detail::RawSubscriber::create(*c::given(node, "node").node, &c::given(topic, "topic"),
+                                                              &c::given(signature, "signature"), std::move(callback),
+                                                              c::qos_of(qos, &c::given(topic, "topic")), made)};
     return SINEW_OK;
   });
 }

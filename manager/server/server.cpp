@@ -125,8 +125,8 @@ void Server::serve_events() {
 void Server::accept_waiting() {
   try {
     if (!reserve_) reserve_ = os::create_eventfd();  // before whoever comes takes what there is
-  } catch (const Error& error) {
-    base::log(base::LogLevel::warn, error.what());  // another time
+  } catch (const Error&) {
+    reserve_.reset();  // another time; it is said where somebody cannot be accepted
   }
   for (int turn = 0; turn < turns_per_event; ++turn) {
     os::Fd socket;
@@ -140,28 +140,35 @@ void Server::accept_waiting() {
       perform(domain_.opened(os::now_ns(), session, {.pid = who.pid, .uid = who.uid, .gid = who.gid}, os::container_of(who.pid)));
       log_session(base::LogLevel::debug, session,
                   "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid) + " connected");
+      is_short_ = false;
     } catch (const Error& error) {
-      base::log(base::LogLevel::warn, error.what());
-      os::close_connection(std::move(socket));
-      return turn_one_away();
+      log_shortage(error);
+      if (socket) return os::close_connection(std::move(socket));  // it comes again
+      return turn_one_away(error.what());
     }
   }
 }
 
+// Once, until somebody is accepted again: as long as one waits it is tried again and again.
+void Server::log_shortage(const Error& error) {
+  if (std::exchange(is_short_, true)) return;
+  base::log(base::LogLevel::error, std::string("sinewd turns nodes away, or lets them wait, until it can take them: ") + error.what());
+}
+
 // A connection that nobody accepts would keep epoll awake for ever. One at a time: somebody may leave meanwhile.
-void Server::turn_one_away() {
+void Server::turn_one_away(const std::string& why) {
   reserve_.reset();
   try {
     if (os::Fd socket = os::accept_from(entrance_.socket())) {
-      os::send_packet(socket,
-                      wire::encode(wire::NodeRefused{number(ErrorKind::exhausted),
-                                                     "the manager has no file descriptor left for another node: end some nodes, or raise "
-                                                     "the limit (ulimit -n) of sinewd."}));
+      os::send_packet(socket, wire::encode(wire::NodeRefused{number(ErrorKind::exhausted),
+                                                             "the manager (sinewd) cannot take this node now, but may when others have "
+                                                             "ended: " +
+                                                                 why}));
       os::close_connection(std::move(socket));
     }
     reserve_ = os::create_eventfd();  // or, if that fails, when somebody is accepted again
   } catch (const Error& error) {
-    base::log(base::LogLevel::error, error.what());
+    log_shortage(error);
     if (accepts_) poller_.remove(entrance_.socket());
     accepts_ = false;
     retry_at_ = os::now_ns() + retry_pause;
@@ -376,7 +383,7 @@ void Server::retry() {
       poller_.add(entrance_.socket(), entrance_key);
       accepts_ = true;
     } catch (const Error& error) {
-      base::log(base::LogLevel::error, error.what());
+      log_shortage(error);
       retry_at_ = os::now_ns() + retry_pause;
     }
   }

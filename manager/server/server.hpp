@@ -57,7 +57,8 @@ class Server {
   void watch_name();
   void leave_if_lost();
   void accept_waiting();
-  void turn_one_away();
+  void turn_one_away(const std::string& why);
+  void log_shortage(const Error& error);
   void read(Session session);
   void handle(Session session, os::Received& received);
   void flush(Session session);
@@ -91,6 +92,7 @@ class Server {
   Time stays_until_ = 0;          // since somebody else had locked the entrance
   std::optional<Time> retry_at_;  // set while the kernel refuses for want of something that gives no event when it is there again
   bool accepts_ = true;
+  bool is_short_ = false;  // of what it takes to accept somebody, which was said
   bool done_ = false, lost_ = false;
   std::array<os::Poller::Event, 64> events_;
   std::array<std::byte, os::max_packet> buffer_;

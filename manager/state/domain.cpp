@@ -27,6 +27,13 @@ bool may_follow_goodbye(const wire::Message& message) {
                    wire::ErrorText>(message);
 }
 
+/// "process 4711 in container 'b1946ac92492'". The kernel has no number for a process whose PID namespace cannot be seen from here.
+std::string process_text(std::int64_t pid, const std::string& container) {
+  std::string process = pid != 0 ? "process " + std::to_string(pid) : "a process that the manager cannot see, as one of another container";
+  if (container.empty()) return process;
+  return process + (container.starts_with("pid namespace ") ? " in " + container : " in container '" + container + "'");
+}
+
 }  // namespace
 
 Domain::Domain(const WindowRange& range, User user, AccessRules access, std::optional<Time> linger, Time now)
@@ -112,8 +119,8 @@ std::optional<Domain::Refusal> Domain::refusal_of_node(const Node& node, const w
   }
   if (auto complaint = complaint_about_node_name(message.name)) return Refusal{ErrorKind::invalid_argument, *complaint};
   if (const auto holder = names_.find(message.name); holder != names_.end()) {
-    return Refusal{ErrorKind::name_taken, "node name '" + message.name + "' is taken by process " +
-                                              std::to_string(nodes_.at(holder->second).who.pid) +
+    const Node& other = nodes_.at(holder->second);
+    return Refusal{ErrorKind::name_taken, "node name '" + message.name + "' is taken by " + process_text(other.who.pid, other.container) +
                                               ": choose another name, or start this program with SINEW_NODE set to one."};
   }
   return std::nullopt;

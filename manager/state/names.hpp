@@ -11,7 +11,7 @@ namespace sinew::manager {
 std::optional<std::string> complaint_about_node_name(std::string_view name);
 
 /// What is wrong with a topic's name, as a sentence; nothing when it is good: segments of ASCII letters, digits and _, separated by
-/// single '/', at most 255 bytes. One leading '/' is allowed and means nothing. Behind the name of a service stands what wire::request_topic() or response_topic() puts there.
+/// single '/', at most 255 bytes. One leading '/' is allowed and means nothing. Behind the name of a service, of at most 246, stands what wire::request_topic() or response_topic() puts there.
 std::optional<std::string> complaint_about_topic_name(std::string_view name);
 
 }  // namespace sinew::manager

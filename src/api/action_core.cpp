@@ -7,12 +7,14 @@
 #include <exception>
 #include <utility>
 
+#include "api/options.hpp"
 #include "base/call_back.hpp"
 #include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
 #include "shm/scope.hpp"
 #include "sinew/node.hpp"
+#include "wire/names.hpp"
 
 namespace sinew::detail {
 namespace {
@@ -20,6 +22,11 @@ namespace {
 constexpr std::uint32_t most_goals = 1023;  // a service's provider has one thread more
 constexpr std::size_t ended_shown = 16;
 constexpr std::chrono::milliseconds patience{500};
+
+std::string checked(const std::string& action) {
+  require_name(wire::Named::action, action);
+  return action;
+}
 
 std::uint32_t checked(const std::string& action, std::uint32_t goals_at_a_time) {
   if (goals_at_a_time > 0 && goals_at_a_time <= most_goals) return goals_at_a_time;
@@ -32,7 +39,7 @@ std::uint32_t checked(const std::string& action, std::uint32_t goals_at_a_time) 
 // --- server ------------------------------------------------------------------------------------------------------------------------------
 
 ActionServerCore::ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time)
-    : action_(action),
+    : action_(checked(action)),
       goals_at_a_time_(checked(action, goals_at_a_time)),
       id_(base::random_number()),
       node_(node.weak_from_this()),
@@ -112,7 +119,7 @@ void ActionServerCore::end(Goal& goal, GoalState state) noexcept {
 // --- client ------------------------------------------------------------------------------------------------------------------------------
 
 ActionClientCore::ActionClientCore(Node& node, const std::string& action)
-    : action_(action),
+    : action_(checked(action)),
       cancels_(node.create_publisher<ActionCancel>(part_of_action(action, "cancel"), qos_of_action(wishes_kept))),
       status_(node.create_subscriber<ActionStatus>(part_of_action(action, "status"),
                                                    [this](const ActionStatus& status) {

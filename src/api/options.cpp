@@ -8,7 +8,6 @@
 
 #include "shm/chunk_size.hpp"
 #include "shm/layout.hpp"
-#include "wire/topic_name.hpp"
 
 namespace sinew::detail {
 namespace {
@@ -77,6 +76,14 @@ session::Thinning::Options thinning_of(const std::string& topic, const Subscribe
   return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
 }
 
+/// `also`: what else it may be, as the end of the sentence.
+void require_chunk(const std::string& whose, std::size_t bytes, const char* also) {
+  if (bytes == 0 || bytes >= shm::chunk_unit) return;
+  throw Error(ErrorKind::invalid_argument, whose + ": memory_budget = " + std::to_string(bytes) +
+                                               " is out of range: " + std::to_string(shm::chunk_unit) +
+                                               " bytes or more, as memory is taken in pieces of that" + also);
+}
+
 }  // namespace
 
 wire::Ghost ghost_of(const std::string& whose, Ghost ghost) {
@@ -92,16 +99,24 @@ wire::Ghost ghost_of(const std::string& whose, Ghost ghost) {
 }
 
 std::size_t budget_of(const std::string& whose, std::size_t bytes) {
-  if (bytes == 0 || bytes >= shm::chunk_unit) return bytes;
-  throw Error(ErrorKind::invalid_argument,
-              whose + ": memory_budget = " + std::to_string(bytes) + " is out of range: " + std::to_string(shm::chunk_unit) +
-                  " bytes or more, as memory is taken in pieces of that; or 0 for messages that go by pointer only");
+  require_chunk(whose, bytes, "; or 0 for messages that go by pointer only");
+  return bytes;
 }
 
-void require_topic(const std::string& topic) {
-  if (wire::service_of(topic).empty()) return;
+void require_budget_of_streams(const std::string& whose, std::size_t bytes) {
+  require_chunk(whose, bytes, "");
+}
+
+void require_name(wire::Named what, std::string_view name) {
+  if (const auto complaint = wire::complaint_about_length(what, name)) throw Error(ErrorKind::invalid_argument, *complaint);
+}
+
+void require_topic(const std::string& topic, bool may_be_of_service) {
+  const wire::UsersName given = wire::users_name(topic);
+  require_name(given.what, given.name);
+  if (given.what == wire::Named::topic || may_be_of_service) return;
   throw Error(ErrorKind::invalid_argument,
-              "topic name '" + topic + "' is not allowed: it is one of service '" + std::string(wire::service_of(topic)) +
+              "topic name '" + topic + "' is not allowed: it is one of service '" + std::string(given.name) +
                   "': use create_service_client() or create_service_provider(), whose requests and responses nobody else reads");
 }
 

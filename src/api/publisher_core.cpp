@@ -119,9 +119,12 @@ std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr
   }
 }
 
-session::Publisher::Outcome PublisherCore::Impl::deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame) {
+session::Publisher::Outcome PublisherCore::Impl::deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame,
+                                                         std::string* why) {
+  if (endpoint == 0) return publisher->publish(std::move(message), frame);
   std::uint64_t sequence = 0;
-  return endpoint == 0 ? publisher->publish(std::move(message), frame) : publisher->send(endpoint, std::move(message), frame, sequence);
+  std::string unheard;
+  return publisher->send(endpoint, std::move(message), frame, sequence, why ? *why : unheard);
 }
 
 std::optional<std::uint64_t> PublisherCore::Impl::complete(void* object) noexcept {
@@ -167,19 +170,19 @@ const char* PublisherCore::Impl::why_on_heap() const {
                                                       : "there was no shared memory when it was loaned";
 }
 
-PublishResult PublisherCore::Impl::refused() {
+PublishResult PublisherCore::Impl::refused(std::uint64_t endpoint) {
   if (publisher->is_closed()) return PublishResult::closed;  // no wonder that there is no memory
   publisher->count_refused();
-  return reported(session::Publisher::Outcome::no_memory, 0);
+  return reported(session::Publisher::Outcome::no_memory, endpoint);
 }
 
 PublishResult PublisherCore::Impl::reported(session::Publisher::Outcome outcome, std::uint64_t endpoint) {
   const PublishResult result = result_of(outcome);
+  if (endpoint != 0) return result;  // what goes to one reader is sent again by who sends it, or fails there, with the reason
   if (result == PublishResult::no_memory) {
-    say_once(refusal_reported, [&] { return not_published(topic()) + ". " + publisher->window().why_refused(); });
+    say_once(refusal_reported, [&] { return not_published(topic()) + ". " + std::string(reason_in(publisher->window().why_refused())); });
   }
-  // What goes to one reader is sent again by who sends it.
-  if (result == PublishResult::would_block && endpoint == 0) {
+  if (result == PublishResult::would_block) {
     say_once(wait_reported, [&] {
       return not_published(topic()) +
              ": a reliable keep-all subscriber is a whole ring behind, and caught up too late for max_blocking (PublisherOptions); "
@@ -217,8 +220,8 @@ void PublisherCore::prefault(std::size_t bytes) {
   const shm::HeapScope heap;
   shm::Window& window = impl_->publisher->window();
   if (bytes == 0 || window.reserve(bytes)) return;
-  throw Error(ErrorKind::exhausted,
-              "topic '" + impl_->topic() + "': cannot prefault " + std::to_string(bytes) + " bytes. " + window.why_refused());
+  throw Error(ErrorKind::exhausted, "topic '" + impl_->topic() + "': cannot prefault " + std::to_string(bytes) + " bytes. " +
+                                        std::string(reason_in(window.why_refused())));
 }
 
 // --- building ----------------------------------------------------------------------------------------------------------------------
@@ -279,23 +282,23 @@ PublishResult PublisherCore::publish_object(void* object) {
   return publish_object_to(0, object, nullptr);
 }
 
-PublishResult PublisherCore::send_object(std::uint64_t endpoint, void* object, std::string* why_invalid) {
-  return publish_object_to(endpoint, object, why_invalid);
+PublishResult PublisherCore::send_object(std::uint64_t endpoint, void* object, std::string* why) {
+  return publish_object_to(endpoint, object, why);
 }
 
-PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* object, std::string* why_invalid) {
+PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* object, std::string* why) {
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
   if (session::forked()) return PublishResult::closed;
-  if (!object) return invalid(std::nullopt, why_invalid);
+  if (!object) return invalid(std::nullopt, why);
   if (const auto variant = msg::variant_without_value(type, object)) {
     type.destroy(object);
     free_object(object);
-    return invalid(variant, why_invalid);
+    return invalid(variant, why);
   }
   const bool read_in_window = endpoint == 0 ? publisher.is_read_elsewhere() : publisher.reach(endpoint) == session::Reach::same_user;
-  if (!read_in_window || !type.in_place) return publish_shared_loan(endpoint, object);
+  if (!read_in_window || !type.in_place) return publish_shared_loan(endpoint, object, why);
   if (!publisher.window().contains(object, type.size)) {
     // Behind publishing it this may be gone: the deleter of a message that it pushes out may end the publisher.
     impl_->count_repaired([this] { return "the message was built on the heap: " + std::string(impl_->why_on_heap()); });
@@ -307,27 +310,32 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
         free_wherever_it_lies(type, object);
       }
     } const built{type, object};
-    return publish_copy_to(endpoint, object, why_invalid);
+    return publish_copy_to(endpoint, object, why);
   }
   const std::optional<std::uint64_t> size = impl_->complete(object);
   if (!size) {
     type.destroy(object);
     free_object(object);
-    return impl_->refused();
+    try {
+      if (why) *why = publisher.window().why_refused();
+    } catch (const std::bad_alloc&) {
+      why->clear();
+    }
+    return impl_->refused(endpoint);
   }
-  return impl_->reported(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size}),
+  return impl_->reported(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size}, why),
                          endpoint);
 }
 
 // Nobody outside of this process reads it where it is: it may stay as it is, wherever its storage lies.
-PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* object) {
+PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* object, std::string* why) {
   std::shared_ptr<const void> shared;
   try {
     shared = share_as_it_is(*impl_->type, object);
   } catch (const std::bad_alloc&) {
-    return impl_->refused();
+    return impl_->refused(endpoint);
   }
-  return impl_->reported(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {}), endpoint);
+  return impl_->reported(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {}, why), endpoint);
 }
 
 SharedMessage PublisherCore::share_object(void* object) {
@@ -345,11 +353,11 @@ PublishResult PublisherCore::publish_copy(const void* source) {
   return publish_copy_to(0, source, nullptr);
 }
 
-PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why_invalid) {
+PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   const msg::Type& type = *impl_->type;
-  if (const auto variant = msg::variant_without_value(type, source)) return invalid(variant, why_invalid);
+  if (const auto variant = msg::variant_without_value(type, source)) return invalid(variant, why);
   session::Publisher& publisher = *impl_->publisher;
   session::NewFrame frame;
   // Before publish(), which is one at a time; behind its wait where it may have to.
@@ -357,7 +365,7 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
     frame = publisher.copy_in(source);
     if (!frame.is_in_window()) return impl_->refused();
   }
-  return impl_->reported(impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame), endpoint);
+  return impl_->reported(impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame, why), endpoint);
 }
 
 PublishResult PublisherCore::publish_owned(void* object) {
@@ -377,16 +385,18 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
   return impl_->reported(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {}), 0);
 }
 
-PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence, std::string* why_invalid) {
+PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence, std::string* why) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
-  if (!message.object) return invalid(std::nullopt, why_invalid);
+  if (!message.object) return invalid(std::nullopt, why);
   if (impl_->type) {
-    if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant, why_invalid);
+    if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant, why);
   }
   std::uint64_t ignored = 0;
+  std::string unheard;
   session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
-  return impl_->reported(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored), endpoint);
+  return impl_->reported(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored, why ? *why : unheard),
+                         endpoint);
 }
 
 PublishResult PublisherCore::invalid(const std::optional<std::string>& variant, std::string* why_invalid) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "msg/walk.hpp"
 #include "session/node/node_session.hpp"
@@ -18,6 +19,11 @@
 #include "sinew/msg/type.hpp"
 
 namespace sinew::detail {
+
+/// What there was no memory for, as Window::why_refused() or PublisherCore::send_shared() say it, or that there was none to say it.
+inline std::string_view reason_in(const std::string& why) noexcept {
+  return why.empty() ? "This process has no memory left." : std::string_view(why);
+}
 
 struct PublisherCore::Impl {
   /// Registers a publisher. Throws Error.
@@ -48,17 +54,17 @@ struct PublisherCore::Impl {
 
   const std::string& topic() const noexcept { return publisher->topic(); }
 
-  /// `endpoint` 0: to all subscribers.
-  session::Publisher::Outcome deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame);
+  /// `endpoint` 0: to all subscribers; else `why`, if given, as Publisher::send().
+  session::Publisher::Outcome deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame, std::string* why);
   /// Copies in what of an object in the window lies elsewhere. Its bytes; none: there is no memory for that, and the object is one all the same.
   std::optional<std::uint64_t> complete(void* object) noexcept;
   void repaired_in_place(const msg::Audit& audit) noexcept;
   /// `why()` makes the text.
   template <class Why>
   void count_repaired(Why why) noexcept;
-  /// There is no memory for a message. Counts and says so, once.
-  PublishResult refused();
-  /// Says once what became of a message, where it was not published. `endpoint` 0: to all subscribers.
+  /// There is no memory for a message. Counts and reports it.
+  PublishResult refused(std::uint64_t endpoint = 0);
+  /// Says once what became of a message, where it was not published. `endpoint` 0: to all subscribers; else whoever sends it sends it again, or fails with the reason.
   PublishResult reported(session::Publisher::Outcome outcome, std::uint64_t endpoint);
   /// Counts a message that is none, and says why, once. Throws what `why()` throws, if `why_invalid` is to hear it.
   PublishResult invalid(const std::function<std::string()>& why, std::string* why_invalid);

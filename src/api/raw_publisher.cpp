@@ -19,7 +19,8 @@ namespace {
 
 /// In a stream of CDR (C1.2); what follows only who knows the type can tell.
 bool begins_as_stream(std::span<const std::byte> stream) noexcept {
-  return stream.size() >= session::encapsulation && stream[0] == std::byte{0} && stream[1] <= std::byte{1};
+  return stream.size() >= session::encapsulation && stream[0] == std::byte{0} && stream[1] <= std::byte{1} && stream[2] == std::byte{0} &&
+         stream[3] == std::byte{0};
 }
 
 /// Nothing when no memory could have so many.
@@ -61,6 +62,7 @@ RawPublisher RawPublisher::create(const Node& node, const std::string& topic, co
   const shm::HeapScope heap;
   refuse_in_child(node.name());
   require_topic(topic);
+  require_budget_of_streams("topic '" + topic + "'", options.memory_budget);
   auto core = PublisherCore::Impl::create(NodeAccess::session(node), topic, description_of(topic, signature), PublisherCore::Impl::Table{},
                                           offered(topic, qos, options), options.events, options.execution_thread);
   core->prefault(options.prefault);
@@ -83,11 +85,16 @@ std::unique_ptr<RawLoan> RawPublisher::loan(std::size_t capacity, PublishResult*
   return nullptr;
 }
 
-PublishResult RawPublisher::publish(std::unique_ptr<RawLoan> loan, std::size_t used) const {
+PublishResult RawPublisher::publish(std::unique_ptr<RawLoan> loan, std::size_t used, std::string* why_invalid) const {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   PublisherCore::Impl& impl = core_->impl();
-  if (!loan || used > loan->bytes().size() || !begins_as_stream(loan->bytes().first(used))) return impl.invalid(what_is_wrong, nullptr);
+  const std::size_t room = loan ? loan->bytes().size() : 0;
+  if (loan && used > room) {
+    return impl.invalid([&] { return "used = " + std::to_string(used) + " is more than the loan's " + std::to_string(room) + " bytes"; },
+                        why_invalid);
+  }
+  if (!loan || !begins_as_stream(loan->bytes().first(used))) return impl.invalid(what_is_wrong, why_invalid);
   session::NewFrame frame = std::exchange(loan->frame_, {});
   session::shorten(frame, used);
   return impl.reported(impl.publisher->publish({}, frame), 0);

@@ -42,14 +42,14 @@ class RawPublisher {
 
   /// Room for a stream of at most so many bytes. Null when there is no memory for it, which is counted and logged as for other publishers, or the publisher is closed; `why`, if given, says which.
   std::unique_ptr<RawLoan> loan(std::size_t capacity, PublishResult* why = nullptr) const;
-  /// Publishes the first so many bytes of it. REQUIRES: the loan is this publisher's. The loan is gone, whatever the result. `invalid`: they are no stream.
-  PublishResult publish(std::unique_ptr<RawLoan> loan, std::size_t used) const;
+  /// Publishes the first so many bytes of it. REQUIRES: the loan is this publisher's. The loan is gone, whatever the result. `invalid`: they are no stream, or it has fewer, or is null; `why_invalid`, if given, says which.
+  PublishResult publish(std::unique_ptr<RawLoan> loan, std::size_t used, std::string* why_invalid = nullptr) const;
   /// Publishes the stream that these are, one behind the other: those that lie in the loan are not copied, the others are, into the window. Likewise.
   PublishResult publish(std::unique_ptr<RawLoan> loan, std::span<const std::span<const std::byte>> extents) const;
   /// Publishes the stream that these are, one behind the other: one copy, into the window.
   PublishResult publish(std::span<const std::span<const std::byte>> extents) const;
 
-  /// Why there was no memory for a message the last time (`no_memory`): sentences for a person. Empty when shared memory never was short.
+  /// Why there was no memory for a message the last time (`no_memory`): sentences for a person. Empty when shared memory never was short, or the process had no memory for the sentence.
   std::string why_no_memory() const;
 
   PublisherCore& core() const noexcept { return *core_; }

@@ -49,7 +49,7 @@ RawSubscriber RawSubscriber::create(const Node& node, const std::string& topic, 
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(node.name());
-  if (options.ghost == Ghost::no) require_topic(topic);  // else it looks on at a service
+  require_topic(topic, options.ghost != Ghost::no);
   if (options.buffer || (options.delivery && *options.delivery != Delivery::view)) {
     throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': who takes streams reads them by delivery view, and has no buffer");
   }

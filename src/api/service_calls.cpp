@@ -102,8 +102,10 @@ std::int64_t ServiceClientCore::Impl::look_at_time() {
   if (is_to_look.exchange(false, std::memory_order_acq_rel) || is_any_late) {  // first: what changes from now on is told again
     try {
       look_again();
+      const bool has_to_again = is_to_look.load(std::memory_order_relaxed);  // relaxed: what is wanted meanwhile is looked at later
+      if (!has_to_again) look_is_short.store(false, std::memory_order_relaxed);
     } catch (const std::exception& shortage) {
-      base::log(base::LogLevel::error, shortage.what());
+      say_short(shortage, look_is_short);
       is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
       again = std::min(again, now + retry_pause);
     }
@@ -179,7 +181,7 @@ void ServiceClientCore::Impl::refresh_locked(Outcomes& outcomes) {
       return !provider || provider->in_flight == 0;
     });
   } catch (const std::bad_alloc& shortage) {  // what was decided is to be told all the same
-    base::log(base::LogLevel::error, shortage.what());
+    say_short(shortage, look_is_short);
     look_in(retry_pause);
   }
 }
@@ -255,7 +257,6 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
   std::string why;
   try {
     result = ends.sends->send_shared(provider.endpoint, call.request, &sequence, &why);
-    if (result == PublishResult::no_memory) why = ends.publisher->window().why_refused();
   } catch (const std::exception& shortage) {
     base::log(base::LogLevel::error, shortage.what());  // it was not sent
   }
@@ -287,7 +288,7 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
         look_in(retry_pause);
         return Sent::not_now;
       }
-      fail_locked(id, call, ServiceError::Kind::no_memory, {": there is no memory for the request. ", why}, outcomes);
+      fail_locked(id, call, ServiceError::Kind::no_memory, {": there is no memory for the request. ", reason_in(why)}, outcomes);
       return Sent::never;
     case PublishResult::invalid:
       fail_locked(id, call, ServiceError::Kind::invalid, {": the request cannot be sent: ", why}, outcomes);

@@ -236,14 +236,21 @@ void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* 
   receive_all(*receives, done);
 }
 
+void ServiceClientCore::Impl::say_short(const std::exception& shortage, std::atomic<bool>& said) noexcept {
+  if (said.exchange(true, std::memory_order_relaxed)) return;  // relaxed: nothing follows from it
+  const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&shortage) != nullptr;
+  base::log(base::LogLevel::error, lacks_memory ? "service client: no memory, trying again" : shortage.what());
+}
+
 void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, std::int64_t until, const std::atomic<bool>* done) {
   leading = true;
   leader = std::this_thread::get_id();
   lock.unlock();
   try {
     lead(until, done);
+    lead_is_short.store(false, std::memory_order_relaxed);
   } catch (const std::exception& shortage) {
-    base::log(base::LogLevel::error, shortage.what());
+    say_short(shortage, lead_is_short);
     os::sleep_for(pause);
   }
   SINEW_POINT("service.led");

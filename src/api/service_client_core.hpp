@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <list>
 #include <memory>
@@ -83,6 +84,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void lead(std::int64_t until, const std::atomic<bool>* done);
   /// lead(), and lets others do it afterwards. REQUIRES: nobody leads.
   void lead_locked(std::unique_lock<std::mutex>& lock, std::int64_t until, const std::atomic<bool>* done);
+  /// Logs what is lacking for something that is tried again, some hundred times a second: once, until `said` is taken back. Needs no memory.
+  static void say_short(const std::exception& shortage, std::atomic<bool>& said) noexcept;
   bool receive_all(SubscriberCore& receives, const std::atomic<bool>* done);
   bool settle(const session::Subscription& subscription, bool for_thread);
   bool fail_if_detached_locked(Outcomes& outcomes);
@@ -142,7 +145,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   std::atomic<std::uint64_t> last_id{0};  // relaxed: numbers are only to be different
   std::atomic<bool> is_rejected{false};   // there is something in `rejected`; relaxed: who looks was woken, or is the thread that rejected
   // pair TO_LOOK: who takes it sees what has changed.
-  std::atomic<bool> is_to_look{false};  // look_again() is due
+  std::atomic<bool> is_to_look{false};                           // look_again() is due
+  std::atomic<bool> look_is_short{false}, lead_is_short{false};  // what is lacking for them was said. relaxed: nothing follows from it
 
   std::mutex mutex;                      // guards what follows; taken before those of publisher and subscription
   std::condition_variable changed;       // for the client's thread

@@ -20,6 +20,7 @@
 #include "base/cancel.hpp"
 #include "base/random.hpp"
 #include "shm/scope.hpp"
+#include "wire/names.hpp"
 #include "wire/topic_name.hpp"
 
 namespace sinew::detail {
@@ -118,6 +119,7 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making) {
 }
 
 std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf error_of) {
+  require_name(wire::Named::service, making.service);
   const auto impl = std::make_shared<ServiceClientCore::Impl>();
   impl->service = making.service;
   impl->session = making.session;
@@ -154,6 +156,7 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
 
 std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, ServiceProviderCore::Serve serve,
                                                    ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options) {
+  require_name(wire::Named::service, making.service);
   const auto impl = std::make_shared<ServiceProviderCore::Impl>();
   impl->service = making.service;
   impl->session = making.session;

@@ -218,20 +218,14 @@ void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call
 
 // --- answers -----------------------------------------------------------------------------------------------------------------------------
 
-void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult result, const std::string& why_invalid) {
+void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult result, const std::string& why_not) {
   if (session::forked()) return;
   switch (result) {
-    case PublishResult::no_memory: {
-      std::string why;
-      try {
-        why = ends.publisher->window().why_refused();
-      } catch (const std::bad_alloc&) {
-        why.clear();  // then without
-      }
-      return fail(call, ServiceStatus::no_memory, {"service '", service, "': the provider has no memory for the response. ", why});
-    }
+    case PublishResult::no_memory:
+      return fail(call, ServiceStatus::no_memory,
+                  {"service '", service, "': the provider has no memory for the response. ", reason_in(why_not)});
     case PublishResult::invalid:
-      return fail(call, ServiceStatus::threw, {"the response cannot be sent: ", why_invalid});
+      return fail(call, ServiceStatus::threw, {"the response cannot be sent: ", why_not});
     case PublishResult::published:
     case PublishResult::would_block:
     case PublishResult::closed:
@@ -251,9 +245,9 @@ void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult
 
 PublishResult ServiceProviderCore::Impl::reply(const RunningCall& call, std::shared_ptr<const void> response) {
   SINEW_POINT("service.executed");
-  std::string why_invalid;
-  const PublishResult result = ends.sends->send_shared(call.endpoint, {std::move(response)}, nullptr, &why_invalid);
-  concluded(call, result, why_invalid);
+  std::string why_not;
+  const PublishResult result = ends.sends->send_shared(call.endpoint, {std::move(response)}, nullptr, &why_not);
+  concluded(call, result, why_not);
   SINEW_POINT("service.answered");
   return result;
 }
@@ -470,9 +464,9 @@ void ServiceProviderCore::reply(Impl& provider, const RunningCall& call, std::sh
 void ServiceProviderCore::reply_in_place(Impl& provider, const RunningCall& call, void* response) {
   const shm::HeapScope heap;
   SINEW_POINT("service.executed");
-  std::string why_invalid;
-  const PublishResult result = provider.ends.sends->send_object(call.endpoint, response, &why_invalid);
-  provider.concluded(call, result, why_invalid);
+  std::string why_not;
+  const PublishResult result = provider.ends.sends->send_object(call.endpoint, response, &why_not);
+  provider.concluded(call, result, why_not);
   SINEW_POINT("service.answered");
 }
 

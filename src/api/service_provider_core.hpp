@@ -65,7 +65,7 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   void owe_locked(const Key& key, ServiceStatus status, std::uint64_t count = 1) noexcept;
   std::vector<Owed>::iterator find_owed_locked(const Key& key, ServiceStatus status) noexcept;
   void start_worker_locked();
-  void concluded(const RunningCall& call, PublishResult result, const std::string& why_invalid);
+  void concluded(const RunningCall& call, PublishResult result, const std::string& why_not);
   /// Needs no memory.
   void fail(const RunningCall& call, ServiceStatus status, Words words);
   /// Of a request that was not begun.

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "api/node_impl.hpp"
+#include "api/options.hpp"
 #include "api/service_impl.hpp"
 #include "api/service_provider_core.hpp"
 #include "base/cancel.hpp"
@@ -57,6 +58,7 @@ RawServiceClient RawServiceClient::create(const Node& node, const std::string& s
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(node.name());
+  require_budget_of_streams("service '" + service + "'", options.memory_budget);
   const Streams streams(service, request, response);
   const ErrorOf error_of = [](const void* message) { return received(message).error; };
   return {make_client({NodeAccess::session(node), service, out_of(streams.requests), in_of(streams.responses), options.memory_budget,
@@ -116,6 +118,7 @@ RawServiceProvider RawServiceProvider::create(const Node& node, const std::strin
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(node.name());
+  require_budget_of_streams("service '" + service + "'", options.memory_budget);
   const Streams streams(service, request, response);
   if (streams.responses->least() > options.memory_budget) {
     throw Error(ErrorKind::invalid_argument, "service '" + service + "': memory_budget = " + std::to_string(options.memory_budget) +

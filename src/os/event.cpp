@@ -122,7 +122,9 @@ void control(const Fd& epoll, int operation, const Fd& fd, std::uint64_t key, bo
   wanted.events = EPOLLIN | EPOLLRDHUP | (writable ? std::uint32_t{EPOLLOUT} : 0);
   wanted.data.u64 = key;
   if (call(fault::Call::epoll_ctl, [&] { return ::epoll_ctl(epoll.get(), operation, fd.get(), &wanted); }) < 0) {
-    fail(errno, "cannot wait for descriptor " + std::to_string(fd.get()) + " in an epoll set");
+    const int error = errno;
+    fail(error, "cannot wait for descriptor " + std::to_string(fd.get()) + " in an epoll set", ErrorKind::system,
+         error == ENOSPC ? "; raise /proc/sys/fs/epoll/max_user_watches" : "");
   }
 }
 

@@ -14,17 +14,19 @@ std::string describe(int error) {
       return text + "; raise /proc/sys/fs/file-max";
     case EFBIG:
       return text + "; raise the limit of a file's size (ulimit -f)";
-    case ENOMEM:
-    case ENOSPC:
-      return text + "; use smaller messages or shorter histories, or raise the memory limit of this process, its container or the machine";
     default:
       return text + " (errno " + std::to_string(error) + ")";
   }
 }
 
-void fail(int error, const std::string& what, ErrorKind otherwise) {
+std::string memory_remedy(int error) {
+  if (error != ENOMEM && error != ENOSPC) return "";
+  return "; use smaller messages or shorter histories, or raise the memory limit of this process, its container or the machine";
+}
+
+void fail(int error, const std::string& what, ErrorKind otherwise, const std::string& remedy) {
   const bool shortage = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOSPC || error == ENOBUFS;
-  throw Error(shortage ? ErrorKind::exhausted : otherwise, "sinew " + what + ": " + describe(error) + ".");
+  throw Error(shortage ? ErrorKind::exhausted : otherwise, "sinew " + what + ": " + describe(error) + remedy + ".");
 }
 
 }  // namespace sinew::os

@@ -110,6 +110,10 @@ bool is_beyond_file_limit(std::size_t size) noexcept {
   return call(fault::Call::rlimit, [&] { return ::getrlimit(RLIMIT_FSIZE, &limit); }) == 0 && size > limit.rlim_cur;
 }
 
+[[noreturn]] void fail_to_take(int error, const std::string& what, ErrorKind otherwise = ErrorKind::system) {
+  fail(error, what, otherwise, memory_remedy(error));
+}
+
 }  // namespace
 
 Fd create_memfd(const char* name, std::size_t size) {
@@ -121,15 +125,16 @@ Fd create_memfd(const char* name, std::size_t size) {
   };
   Fd memfd(create(MFD_NOEXEC_SEAL));
   if (!memfd && errno == EINVAL) memfd = Fd(create(0));  // a kernel before 6.3
-  if (!memfd) fail(errno, what);
-  if (call(fault::Call::ftruncate, [&] { return ::ftruncate(memfd.get(), static_cast<off_t>(size)); }) != 0) fail(errno, what);
+  if (!memfd) fail_to_take(errno, what);
+  if (call(fault::Call::ftruncate, [&] { return ::ftruncate(memfd.get(), static_cast<off_t>(size)); }) != 0) fail_to_take(errno, what);
   take_huge_pages(memfd, size);
   // In steps, because kernels before 6.12 give back on a signal all that one call had allocated: with a profiler's timer a large call never
   // ends.
   constexpr std::size_t step = std::size_t{1} << 20;
   for (std::size_t done = 0; done < size; done += step) {
     const auto length = static_cast<off_t>(std::min(step, size - done));
-    if (call(fault::Call::fallocate, [&] { return ::fallocate(memfd.get(), 0, static_cast<off_t>(done), length); }) != 0) fail(errno, what);
+    if (call(fault::Call::fallocate, [&] { return ::fallocate(memfd.get(), 0, static_cast<off_t>(done), length); }) != 0)
+      fail_to_take(errno, what);
   }
   return memfd;
 }
@@ -183,7 +188,7 @@ Mapping Mapping::map(const Fd& fd, std::size_t size, Access access) {
   const std::string what = "cannot map " + std::to_string(size) + " bytes of shared memory";
   Mapping mapping;
   mapping.data_ = map_file(fd.get(), nullptr, size, access, 0);
-  if (!mapping) fail(errno, what, ErrorKind::exhausted);
+  if (!mapping) fail_to_take(errno, what, ErrorKind::exhausted);
   mapping.size_ = size;
   if (!keep_private(mapping.data_, size)) fail(errno, what);
   return mapping;
@@ -198,7 +203,8 @@ std::optional<Mapping> Mapping::map_at(const Fd& fd, std::uintptr_t address, std
   void* const wanted = reinterpret_cast<void*>(address);
   Mapping mapping;
   mapping.data_ = map_file(fd.get(), wanted, size, access, MAP_FIXED_NOREPLACE);
-  if (!mapping) return refuse(errno == EEXIST ? std::string("something else is mapped there") : describe(errno));
+  const int error = errno;
+  if (!mapping) return refuse(error == EEXIST ? std::string("something else is mapped there") : describe(error) + memory_remedy(error));
   mapping.size_ = size;
   // A kernel before 4.17 takes the address for a wish.
   if (mapping.data_ != wanted) return refuse("something else is mapped there");

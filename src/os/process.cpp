@@ -107,15 +107,19 @@ std::string text_of(const Fd& file) {
 
 }  // namespace
 
-void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited) {
+void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited,
+                  const std::string& if_missing) {
   const std::string what = "cannot start '" + program + "'";
   pid_t pid = 0;
   // Not a pipe, which a daemon that keeps its end could make us wait for.
   const Fd file = create_memfd("sinew-said", page_size());
   const Fd output(call(fault::Call::fcntl, [&] { return ::fcntl(file.get(), F_DUPFD_CLOEXEC, 4); }));
   if (!output) fail(errno, what, ErrorKind::exhausted);
-  if (const int error = SpawnPlan(inherited.get(), output.get()).spawn(&pid, program, arguments); error != 0)
-    fail(error, what, ErrorKind::unavailable);
+  const int error = SpawnPlan(inherited.get(), output.get()).spawn(&pid, program, arguments);
+  if (error == ENOENT || error == ENOTDIR || error == EACCES) {  // the second where the last of PATH is no folder
+    throw Error(ErrorKind::unavailable, "sinew " + what + ": " + describe(error) + "." + if_missing);
+  }
+  if (error != 0) fail(error, what, ErrorKind::unavailable);
   const std::optional<int> status = await_child(pid, looks_at_start);
   if (status && (*status == -1 || (WIFEXITED(*status) && WEXITSTATUS(*status) == 0))) return;
   if (!status) {

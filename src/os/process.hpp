@@ -17,9 +17,10 @@ namespace sinew::os {
 /// too: the program calls close_descriptors_from(4).
 /// Waits until the started process has exited or, for a daemon, until its first process has: the program is expected to fork and to let its
 /// parent exit with 0. One that has not after 5 s is killed.
-/// Throws Error(unavailable), naming the program, when it cannot be started, exits with another status or was killed; the text has what it wrote to stdout. Where the user ignores SIGCHLD or
+/// Throws Error(unavailable), naming the program, when it cannot be started, exits with another status or was killed; the text has what it wrote to stdout, and ends with `if_missing` where there is no such program, or none that may be executed. Where the user ignores SIGCHLD or
 /// reaps every child, the status is not known and counts as 0.
-void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited);
+void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited,
+                  const std::string& if_missing = "");
 
 /// What start_daemon() expects of the program: goes on in a child process, in the root folder and with descriptors 0 to 3 only, while the process that
 /// called it exits with 0. Standard output leads where standard input does, and so does standard error unless `keep_stderr`. Not while other threads run. Throws

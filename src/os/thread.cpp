@@ -86,7 +86,8 @@ std::thread start_thread(const std::string& name, std::function<void()> body) {
   } catch (const std::system_error& refused) {
     error = refused.code().value();
   }
-  fail(error, "cannot start the thread '" + name + "'", ErrorKind::exhausted);
+  fail(error, "cannot start the thread '" + name + "'", ErrorKind::exhausted,
+       error == EAGAIN ? "; raise the limit of threads (ulimit -u, or pids.max of its container)" : "");
 }
 
 void restore_users_signals() noexcept {

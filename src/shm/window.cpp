@@ -105,6 +105,11 @@ struct Window::Impl {
   }
 
   void refuse(std::string sentence) { refusal = std::move(sentence); }
+  // Not even the bookkeeping could be had, or the sentence: the last one was about something else.
+  void refuse_without_words() noexcept {
+    const std::lock_guard lock(mutex);
+    refusal.clear();
+  }
 
   bool is_dead() const noexcept { return closed && mapped == 0; }
 
@@ -359,7 +364,8 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
       }
       if (impl_->awaits_readers) refusal = {impl_->unreleased_bytes, impl_->has_chunk_for(Blocks::bytes_needed(size, alignment))};
     } catch (const std::bad_alloc&) {
-      return nullptr;  // not even the bookkeeping could be had: the last sentence stays
+      impl_->refuse_without_words();
+      return nullptr;
     }
     if (observer == nullptr || !observer->make_room(refusal)) return nullptr;
   }
@@ -372,6 +378,7 @@ void* Window::try_to_allocate(std::size_t size, std::size_t alignment) noexcept 
     const std::lock_guard lock(impl_->mutex);
     return reinterpret_cast<void*>(impl_->allocate(size, alignment));
   } catch (const std::bad_alloc&) {
+    impl_->refuse_without_words();
     return nullptr;
   }
 }
@@ -385,6 +392,7 @@ bool Window::reserve(std::size_t size) noexcept {
     chunk->reserved = true;
     return true;
   } catch (const std::bad_alloc&) {
+    impl_->refuse_without_words();
     return false;
   }
 }

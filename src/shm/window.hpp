@@ -98,7 +98,7 @@ class Window : public std::enable_shared_from_this<Window> {
   /// Unmaps one of those that may go; nothing while readers have yet to unmap what was dropped before: what a reader that is stopped has mapped stays in memory, and an empty chunk that is
   /// kept serves the next message. True when it did. Others may allocate and free meanwhile. Thread-safe.
   bool trim_next() noexcept;
-  /// Why allocate() gave null the last time: a complete sentence for a person. Thread-safe.
+  /// Why allocate() gave null the last time: a complete sentence for a person; empty where the process had no memory for one. Thread-safe.
   std::string why_refused() const;
 
   /// True when [address, address + size) lies in one chunk of this window that is mapped now. Thread-safe, wait-free: two loads.

@@ -1,4 +1,5 @@
 // Containers with users of their own: the same user under another number, another user under whatever number, and users without one.
+#include "os/socket.hpp"
 #include "tests/isolation/container.hpp"
 #include "tests/system/paths.hpp"
 
@@ -136,9 +137,19 @@ TEST_F(ContainedState, TellsNoNumberOfAProcessThatTheManagerCannotSee) {
     ADD_FAILURE() << "two nodes have one name";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::name_taken) << error.what();
+    expect_words(error.what(), {"'sibling' is taken by a process that the manager cannot see"});
   }
   sibling.end();
   keeper.end();
+}
+
+TEST_F(ContainedState, TellsNoNumberOfAManagerThatTheNodeCannotSeeAndThatDoesNotAnswer) {
+  const os::Fd silent = os::listen_at(socket());
+  Contained applicant("applicant", "init");
+  const std::string said = applicant.ask("create");
+  expect_words(said, {"(a process that cannot be seen from here", "did not answer"});
+  EXPECT_EQ(said.find("pid 0"), said.npos) << said;
+  applicant.end();
 }
 
 }  // namespace

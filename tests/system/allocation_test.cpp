@@ -409,6 +409,24 @@ TEST_F(Allocations, WhatTheManagerCannotBeToldOfForWantOfThemIsToldByTheEndOfThe
   await_subscribers(*stays, 1);
 }
 
+ROLE(publisher_without_memory_at_its_end) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  fail_all_allocations();
+  publisher.reset();
+  fail_no_allocation();
+}
+
+TEST_F(Allocations, ThoseThatTheManagerCannotBeToldForAreLoggedOnceAndNotAtEachAttempt) {
+  Child child("publisher_without_memory_at_its_end");
+  child.end();
+  const std::string errors = child.errors();
+  const auto said = errors.find("node: no memory for what its manager is to be told");
+  ASSERT_NE(said, errors.npos) << errors;
+  EXPECT_EQ(errors.find("node: no memory", errors.find('\n', said)), errors.npos) << errors;
+  EXPECT_EQ(errors.find("std::bad_alloc"), errors.npos) << errors;
+}
+
 TEST_F(Allocations, AllThatFailWhileASubscriberOfTheSameProcessIsDestroyedEndNothingElse) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", lossless());

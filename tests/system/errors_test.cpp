@@ -114,17 +114,55 @@ TEST_F(Errors, AProgramOfSeveralNodesIsToldThatTheEnvironmentNamesThemAll) {
 
 TEST_F(Errors, BadNamesAreRefusedWithWhatIsAllowed) {
   for (const std::string& name : {std::string(), std::string("two words"), std::string("caf\xc3\xa9"), std::string(256, 'x')}) {
-    expect_words(outcome_of([&] { (void)Node::create(name); }), {"invalid_argument", "name"});
+    expect_words(outcome_of([&] { (void)Node::create(name); }), {"invalid_argument: node name '", "' is not allowed: "});
   }
   expect_words(outcome_of([] { (void)Node::create("two words"); }), {"'two words'", "letters"});
   auto node = Node::create("node");
   for (const std::string& topic : {std::string(), std::string("/"), std::string("a//b"), std::string("a/"), std::string("a b"),
                                    std::string("a-b"), std::string(256, 'x')}) {
-    expect_words(outcome_of([&] { (void)node->create_publisher<int>(topic); }), {"invalid_argument", "topic"});
-    expect_words(outcome_of([&] { (void)node->create_subscriber<int>(topic); }), {"invalid_argument", "topic"});
+    const std::vector<std::string> words = {"invalid_argument: topic name '", "' is not allowed: "};
+    expect_words(outcome_of([&] { (void)node->create_publisher<int>(topic); }), words);
+    expect_words(outcome_of([&] { (void)node->create_subscriber<int>(topic); }), words);
   }
   expect_words(outcome_of([&] { (void)node->create_publisher<int>("a b"); }), {"'a b'", "letters"});
   EXPECT_TRUE(node->create_publisher<int>("a/b")) << "the node goes on";
+}
+
+TEST_F(Errors, ANameThatIsEmptyOrTooLongIsRefusedAsItWasGivenWhateverIsMadeOfIt) {
+  using robot::Header;
+  struct Named {
+    std::string what;
+    std::size_t most;
+    std::function<void(const std::string&)> create;
+  };
+  auto node = Node::create("node");
+  const std::vector<Named> all = {
+      {"node", 255, [](const std::string& name) { (void)Node::create(name); }},
+      {"topic", 255, [&](const std::string& name) { (void)node->create_publisher<int>(name); }},
+      {"topic", 255, [&](const std::string& name) { (void)node->create_subscriber<int>(name); }},
+      {"service", 246, [&](const std::string& name) { (void)node->create_service_client<Header, Header>(name); }},
+      {"service", 246,
+       [&](const std::string& name) {
+         (void)node->create_service_provider<Header, Header>(name, [](const Header& request) { return request; });
+       }},
+      {"action", 233, [&](const std::string& name) { (void)node->create_action_client<Header, Header, Header>(name); }},
+      {"action", 233,
+       [&](const std::string& name) {
+         (void)node->create_action_server<Header, Header, Header>(name, [](ServerGoal<Header, Header>&) { return Header{}; });
+       }},
+  };
+  for (const Named& each : all) {
+    const auto outcome = [&](const std::string& name) { return outcome_of([&] { each.create(name); }); };
+    const std::string begin = "invalid_argument: " + each.what + " name '", behind = each.what + " name is ";
+    EXPECT_EQ(outcome(std::string(each.most, 'x')), "no error") << each.what;
+    const std::string too_long = outcome(std::string(each.most + 1, 'x')), empty = outcome("");
+    EXPECT_TRUE(too_long.starts_with(begin + std::string(64, 'x') + "...' is not allowed: it has " + std::to_string(each.most + 1) +
+                                     " characters. "))
+        << too_long;
+    expect_words(too_long, {behind, std::to_string(each.most) + " characters"});
+    EXPECT_TRUE(empty.starts_with(begin + "' is not allowed: it is empty. ")) << empty;
+    expect_words(empty, {behind});
+  }
 }
 
 TEST_F(Errors, ADepthOutOfRangeIsRefusedWithTheRange) {
@@ -199,6 +237,21 @@ TEST_F(Errors, AMissingManagerProgramIsNamedWithTheWayToHaveIt) {
   const std::string said =
       outcome_in(Child::program(elsewhere + "/program", {"--role", "node_in_trouble", "alone"}, {{"PATH", elsewhere}}));
   expect_words(said, {"unavailable", "sinewd", "PATH"});
+  std::filesystem::remove_all(elsewhere);
+}
+
+TEST_F(Errors, AManagerProgramThatIsInPathAndFailsIsNotSaidToBeMissing) {
+  const std::string elsewhere = folder() + "/elsewhere", in_path = elsewhere + "/in_path", manager = in_path + "/sinewd";
+  std::filesystem::create_directories(in_path);
+  std::filesystem::copy_file("/proc/self/exe", elsewhere + "/program");
+  std::ofstream(manager) << "#!/bin/sh\nprintf 'the disk is full'\nexit 1\n";
+  const auto said = [&] {
+    return outcome_in(Child::program(elsewhere + "/program", {"--role", "node_in_trouble", "alone"}, {{"PATH", in_path}}));
+  };
+  expect_words(said(), {"unavailable", "'sinewd'", "must be in PATH"});  // nobody may execute it yet
+  std::filesystem::permissions(manager, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
+  const std::string failed = said();
+  EXPECT_TRUE(failed.ends_with("cannot start 'sinewd': it exited with status 1. It says: the disk is full")) << failed;
   std::filesystem::remove_all(elsewhere);
 }
 

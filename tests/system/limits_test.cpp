@@ -135,6 +135,10 @@ TEST_F(Limits, ASubscriberWithoutDescriptorsForAMomentMeetsThePublisherThatCameT
   child.expect("short");
   auto publisher = node->create_publisher<Sample>("topic");
   EXPECT_TRUE(eventually([&] { return has_no_room(child); })) << child.errors();
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // in which it is introduced again, and says nothing
+  const std::string errors = child.errors(), words = "topic 'topic': node 'short_of_them' is not connected with node 'node'";
+  EXPECT_NE(errors.find(words), errors.npos) << errors;
+  EXPECT_EQ(errors.find(words), errors.rfind(words)) << errors;
   child.order("go on");
   child.expect("served");
   await_subscribers(*publisher, 1);
@@ -201,6 +205,38 @@ TEST_F(Limits, APublisherWithoutDescriptorsForAMomentMeetsTheSubscriberThatCameT
   }
   auto keeps_the_manager = Node::create("last");
   EXPECT_TRUE(eventually(all_windows_are_free)) << "one is held that nobody has";
+}
+
+// --- another layout ----------------------------------------------------------------------------------------------------------------------
+
+ROLE(subscriber_in_place_only) {
+  auto node = Node::create("viewer");
+  SubscriberOptions options;
+  options.delivery = Delivery::native;
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
+  say("ready");
+  until_finished();
+}
+
+TEST_F(Limits, ASubscriberThatInsistsOnNativeSaysOnceWhoseMessagesItCannotHaveAndWhatToDo) {
+  Child viewer("subscriber_in_place_only", {}, {{"SINEW_LOG", "warn"}});
+  viewer.expect("ready");
+  Stranger camera("camera");
+  wire::TypeDescription type = Stranger::type<Sample>();
+  ++type.layout;
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    camera.manager.send(wire::RegisterPublisher{id, "topic", type, {.depth = 8}});
+    camera.manager.expect<wire::PublisherRegistered>();
+    const auto met = camera.manager.expect<wire::ConnectPublisher>();
+    Talk pair(std::move(camera.manager.descriptors.at(0)));
+    camera.manager.send(wire::ConnectTaken{met.connection});
+    pair.expect_end();
+  }
+  const std::string errors = viewer.errors(), words = "topic 'topic': messages of node 'camera' are not received: ";
+  EXPECT_NE(errors.find(words), errors.npos) << errors;
+  EXPECT_EQ(errors.find(words), errors.rfind(words)) << errors;
+  EXPECT_NE(errors.find("let it ask for no delivery, or for Delivery::view"), errors.npos) << errors;
+  viewer.end();
 }
 
 // --- other users ---------------------------------------------------------------------------------------------------------------------------

@@ -292,6 +292,19 @@ TEST_F(Raw, ASignatureThatIsNoneAndATypeThatIsAnotherAreRefusedWithTheReason) {
             std::string::npos);
 }
 
+TEST_F(Raw, ANameThatIsTooLongIsRefusedAsThoseOfOtherPublishersAlsoOfWhoLooksOnAtAService) {
+  const std::string name(300, 'x');
+  const std::string behind = " name '" + name.substr(0, 64) + "...' is not allowed: it has 300 characters. ";
+  const std::string of_publisher = refusal([&] { return RawPublisher::create(*node, name, signature()); });
+  EXPECT_TRUE(of_publisher.starts_with("invalid_argument: topic" + behind)) << of_publisher;
+  const std::string of_subscriber = refusal([&] { return RawSubscriber::create(*node, name, signature()); });
+  EXPECT_TRUE(of_subscriber.starts_with("invalid_argument: topic" + behind)) << of_subscriber;
+  SubscriberOptions looks_on;
+  looks_on.ghost = Ghost::observer;
+  const std::string of_observer = refusal([&] { return RawSubscriber::create(*node, name + "@request", signature(), {}, {}, looks_on); });
+  EXPECT_TRUE(of_observer.starts_with("invalid_argument: service" + behind)) << of_observer;
+}
+
 // --- another user --------------------------------------------------------------------------------------------------------------------
 
 class RawForeign : public Foreign {};

@@ -1,6 +1,7 @@
 // Whatever allocation of the ordinary heap fails, in a client or in a provider: every call ends once, with an answer or an error, and the next one is answered.
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -372,6 +373,40 @@ TEST_F(AllocationsOfAProvider, OneThatFailsForTheNameOfAClientCostsNoCallButItsO
 const auto name_of_way = [](const auto& way) { return std::string(ways[way.param].first); };
 INSTANTIATE_TEST_SUITE_P(By, AllocationsOfACaller, ::testing::Range(std::size_t{0}, ways.size()), name_of_way);
 INSTANTIATE_TEST_SUITE_P(By, ServiceAllocations, ::testing::Range(std::size_t{0}, ways.size()), name_of_way);
+
+// After a call that is too late it looks at its providers anew, which takes memory.
+ROLE(client_short_of_memory) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  await_providers(*client, 1);
+  const auto be_late = [&] {
+    const auto call = client->call({.number = 7, .what = "wait", .terms = {}}, std::chrono::milliseconds(1));
+    return eventually([&] { return call.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  };
+  for (int shortage = 0; shortage < 2; ++shortage) {
+    require(by_future(*client, 10) == "right", "a call is not answered");
+    fail_allocations_of_other_threads(0, std::numeric_limits<int>::max());
+    const bool ended = be_late();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // while it tries again and again
+    fail_no_allocation();
+    require(ended, "a call that is too late does not end");
+    // When the second has ended, it has looked behind the first.
+    require(be_late() && be_late(), "a call that is too late does not end, though there is memory");
+  }
+  require(by_future(*client, 10) == "right", "a call is not answered");
+}
+
+TEST_F(AllocationsOfAProvider, ThoseThatFailForLongInAClientAreLoggedOnceAndNotAtEachAttempt) {
+  Child provider = worker("provider", "parallel=4");
+  Child client("client_short_of_memory");
+  client.end();
+  const std::string errors = client.errors(), line = "sinew [error] service client: no memory, trying again\n";
+  int said = 0;
+  for (std::size_t at = 0; (at = errors.find(line, at)) != errors.npos; at += line.size()) ++said;
+  EXPECT_GE(said, 2) << errors;
+  EXPECT_LE(said, 4) << "once for each shortage, and for each of its two threads: " << errors;
+  provider.end();
+}
 
 class AllocationsOfEnds : public Domain {
  protected:

@@ -1,4 +1,4 @@
-// What a client of another user can do to a provider: to get no answers itself.
+// What a client of another user can do to a provider: to get no answers itself. And what does not go to another user for its size.
 #include <sys/socket.h>
 
 #include <atomic>
@@ -61,6 +61,48 @@ TEST_F(Foreign, AClientOfAnotherUserWhoseRequestsAreLostWithoutPauseKeepsNobodyE
   const std::size_t more = sanitized ? std::size_t{512} << 20 : std::size_t{32} << 20;  // whose allocators keep what was freed
   EXPECT_LT(private_bytes_of(::getpid()), bytes + more) << "it grows by what a stranger writes";
   attacker.end();
+}
+
+// --- size --------------------------------------------------------------------------------------------------------------------------------
+
+constexpr const char* beyond_an_eighth =
+    "It needs 2.1 MiB, more than an eighth of the memory_budget of 8.0 MiB, which is what one message to another user may take: raise "
+    "memory_budget, or make the message smaller.";
+
+TEST_F(Foreign, ARequestOfMoreThanAnEighthOfTheMemoryBudgetFailsForThatAndNotForTheReasonOfAnother) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 8 << 20});
+  Child provider = worker("provider", "stranger");
+  await_providers(*client, 1);
+  {
+    const WorkLoan beyond_all = loaned_addition(*client, 1, 3 << 20);
+  }
+  Work::Request request = addition(1);
+  request.terms.resize(262'144);
+  EXPECT_EQ(error_of(client->call(request)), std::string("service 'work': there is no memory for the request. ") + beyond_an_eighth);
+  request.terms.resize(115'000);
+  EXPECT_TRUE(is_right(client->call(request).get(), 1));
+  provider.end();
+}
+
+// Asks for a response of 2 MiB, and for one that is smaller.
+ROLE(foreign_client_that_asks_for_much) {
+  become_stranger();
+  auto node = Node::create("stranger");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  say(error_of(client->call(addition(1, 1, 2 << 20))));
+  say(is_right(client->call(addition(2, 1, 900'000)).get(), 2, 1, 900'000) ? "right" : "wrong");
+  until_finished();
+}
+
+TEST_F(Foreign, AResponseOfMoreThanAnEighthOfTheMemoryBudgetBecomesAnErrorThatSaysSo) {
+  auto node = Node::create("provider");
+  auto provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request& request) { return result_of(request, "provider"); }, {.memory_budget = 8 << 20});
+  Child client("foreign_client_that_asks_for_much");
+  client.expect(std::string("service 'work': the provider has no memory for the response. ") + beyond_an_eighth);
+  client.expect("right");
+  client.end();
 }
 
 }  // namespace

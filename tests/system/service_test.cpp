@@ -418,7 +418,40 @@ TEST_F(Services, ARequestThatThereIsNoMemoryForFails) {
   Work::Request large = addition(1);
   large.terms.assign(1'000'000, 1);
   EXPECT_EQ(kind_of_error(client->call(large)), ServiceError::Kind::no_memory);
+  const std::string why = error_of(client->call(large));
+  EXPECT_NE(why.find("no memory for the request. A message needs 7."), why.npos) << why;
   EXPECT_TRUE(is_right(client->call(addition(2)).get(), 2));
+  provider.end();
+}
+
+// Each of its requests has room alone.
+ROLE(client_that_waits_for_memory) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 4 << 20});
+  await_providers(*client, 1);
+  Work::Request large = addition(1);
+  large.terms.resize(300'000);
+  large.what = "say";
+  auto first = client->call(large);
+  require(next_order() == "second", "another order");
+  auto second = client->call(large);
+  say("called");
+  say(is_right(first.get(), 1) && is_right(second.get(), 1) ? "right" : "wrong");
+  until_finished();
+}
+
+TEST_F(Services, ARequestThatWaitsForTheMemoryOfAnotherIsNotSaidToBeLost) {
+  Child provider = worker("provider");
+  Child client("client_that_waits_for_memory");
+  provider.expect("1 of client");
+  client.order("second");
+  client.expect("called");
+  provider.order("go on");
+  provider.expect("1 of client");
+  provider.order("go on");
+  client.expect("right");
+  client.end();
+  EXPECT_EQ(client.errors().find("not published"), std::string::npos) << client.errors();
   provider.end();
 }
 

@@ -291,6 +291,49 @@ TEST_F(C, AMessageThatIsLargerThanTheWholeBudgetIsToldSo) {
   sinew_publisher_destroy(publisher);
 }
 
+TEST_F(C, ABudgetThatHoldsNoMessageIsRefusedWithoutTheZeroThatMeansAnotherThingInCpp) {
+  auto options = sized<sinew_publisher_options>();
+  options.memory_budget = 1;
+  sinew_publisher* publisher = nullptr;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(),
+               "topic 'number': memory_budget = 1 is out of range: 65536 bytes or more, as memory is taken in pieces of that");
+}
+
+TEST_F(C, ManualByTopicIsRefusedWithoutALease) {
+  auto qos = sized<sinew_qos>();
+  qos.manual_by_topic = true;
+  const char* const why = "topic 'number': manual_by_topic needs a lease (lease_ns, or lease=): how long a publisher may be silent";
+  sinew_publisher* publisher = nullptr;
+  sinew_subscriber* subscriber = nullptr;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, &qos, nullptr, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), why);
+  EXPECT_EQ(sinew_subscriber_create(node, "number", number_type, &qos, nullptr, &subscriber), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), why);
+  qos.lease_ns = 1'000'000'000;
+  sinew_publisher_destroy(publisher_of("number", &qos));
+}
+
+TEST_F(C, ALoanIsNotPublishedAsMoreThanItHas) {
+  sinew_publisher* const publisher = publisher_of("number");
+  const auto published = [&](std::size_t used) {
+    sinew_loan* loan = nullptr;
+    std::uint8_t* data = nullptr;
+    require(sinew_publisher_loan(publisher, 100, &loan, &data) == SINEW_OK, sinew_last_error());
+    std::memset(data, 9, 100);
+    return sinew_publisher_publish_loan(publisher, loan, used);
+  };
+  EXPECT_EQ(published(101), SINEW_INVALID_MESSAGE);
+  EXPECT_STREQ(sinew_last_error(), "not published: used = 101 is more than the loan's 100 bytes");
+  EXPECT_EQ(published(100), SINEW_INVALID_MESSAGE);
+  EXPECT_TRUE(std::string_view(sinew_last_error()).starts_with("not published: it is no stream of CDR")) << sinew_last_error();
+  sinew_publisher_statistics statistics;
+  ASSERT_EQ(sinew_publisher_get_statistics(publisher, &statistics), SINEW_OK);
+  EXPECT_EQ(statistics.refused, 2U);
+  EXPECT_EQ(statistics.memory_in_use, 0U);
+  sinew_publisher_destroy(publisher);
+}
+
 TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
   sinew_publisher* publisher = nullptr;
   sinew_subscriber* subscriber = nullptr;
@@ -307,6 +350,11 @@ TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
   EXPECT_EQ(sinew_publisher_get_statistics(nullptr, &statistics), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(sinew_publisher_publish(nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(sinew_publisher_publish_loan(nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'publisher' is NULL");
+  sinew_publisher* const there = publisher_of("number");
+  EXPECT_EQ(sinew_publisher_publish_loan(there, nullptr, 0), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'loan' is NULL");
+  sinew_publisher_destroy(there);
   EXPECT_EQ(sinew_domain_get(nullptr, nullptr), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(sinew_domain_watch_create(node, nullptr, &watch), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(sinew_domain_counters_create(node, nullptr), SINEW_INVALID_ARGUMENT);
@@ -358,8 +406,18 @@ TEST_F(C, EventsThatThereAreNotAreRefusedAndTheContextReleased) {
   options.on_event = Told::on_event;
   sinew_publisher* publisher = nullptr;
   EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
-  EXPECT_STREQ(sinew_last_error(), "events = 32 has a kind of event that a publisher has not: at most 79");
+  EXPECT_STREQ(
+      sinew_last_error(),
+      "events = 32 has SINEW_EVENT_MESSAGE_LOST, which a publisher has not: it has SINEW_EVENT_MATCHED, SINEW_EVENT_INCOMPATIBLE_QOS, "
+      "SINEW_EVENT_DEADLINE_MISSED, SINEW_EVENT_LIVELINESS_LOST, SINEW_EVENT_DETACHED");
   EXPECT_EQ(told.released, 1);
+  auto other = sized<sinew_subscriber_options>();
+  other.events = SINEW_EVENT_MATCHED | SINEW_EVENT_LIVELINESS_LOST | 128;
+  sinew_subscriber* subscriber = nullptr;
+  EXPECT_EQ(sinew_subscriber_create(node, "number", number_type, nullptr, &other, &subscriber), SINEW_INVALID_ARGUMENT);
+  EXPECT_TRUE(
+      std::string_view(sinew_last_error()).starts_with("events = 137 has SINEW_EVENT_LIVELINESS_LOST, 128, which a subscriber has "))
+      << sinew_last_error();
   options.events = SINEW_EVENT_MATCHED;
   options.on_event = nullptr;
   EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);

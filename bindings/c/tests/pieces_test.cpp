@@ -107,7 +107,8 @@ TEST_F(Pieces, ALoanWhosePiecesAreNoStreamIsGivenBackUnpublished) {
   EXPECT_EQ(published({{stream.data() + 4, 4}}), SINEW_INVALID_MESSAGE);
   EXPECT_EQ(published({{stream.data(), 8}, {stream.data(), SIZE_MAX}}), SINEW_NO_MEMORY);
   EXPECT_EQ(published({{stream.data(), 8}, {stream.data(), std::size_t{1} << 40}}), SINEW_NO_MEMORY);
-  EXPECT_EQ(sinew_publisher_publish_pieces(publisher, nullptr, nullptr, 0), SINEW_INVALID_MESSAGE);
+  EXPECT_EQ(sinew_publisher_publish_pieces(publisher, nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'loan' is NULL");
   EXPECT_EQ(sinew_publisher_publish_pieces(nullptr, nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
   sinew_publisher_statistics statistics;
   ASSERT_EQ(sinew_publisher_get_statistics(publisher, &statistics), SINEW_OK);

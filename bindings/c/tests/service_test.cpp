@@ -352,6 +352,9 @@ TEST_F(ServicesInC, WhatIsNoStreamOfTheTypeIsRefusedWhereItIsGiven) {
   request.push_back(0);
   EXPECT_EQ(client.call(request), SINEW_INVALID_MESSAGE);
   EXPECT_STREQ(sinew_last_error(), "it is no stream of the type 'sinew/system/Work/Request': it goes on behind the value");
+  request.pop_back();
+  request[3] = 3;
+  EXPECT_EQ(client.call(request), SINEW_INVALID_MESSAGE) << "streams of sinew have no options";
   EXPECT_EQ(client.call({}), SINEW_INVALID_MESSAGE);
   EXPECT_STREQ(sinew_last_error(),
                "it is no stream of the type 'sinew/system/Work/Request': it does not begin with the bytes 00 01 00 00, or 00 00 00 00");
@@ -368,6 +371,11 @@ TEST_F(ServicesInC, OtherTypesAndWhatIsNoTypeAreRefused) {
   auto ghost = sized<sinew_client_options>();
   ghost.ghost = SINEW_GHOST_OBSERVER;
   EXPECT_EQ(sinew_client_create(node, "nothing", request_type(), response_type(), &ghost, &client), SINEW_UNAVAILABLE);
+  auto small = sized<sinew_client_options>();
+  small.memory_budget = 1;
+  EXPECT_EQ(sinew_client_create(node, "work", request_type(), response_type(), &small, &client), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(),
+               "service 'work': memory_budget = 1 is out of range: 65536 bytes or more, as memory is taken in pieces of that");
   EXPECT_EQ(client, nullptr);
   auto options = sized<sinew_provider_options>();
   sinew_provider* other = nullptr;
@@ -378,6 +386,10 @@ TEST_F(ServicesInC, OtherTypesAndWhatIsNoTypeAreRefused) {
   EXPECT_STREQ(sinew_last_error(),
                "service 'big': memory_budget = 1073741824 is out of range: the least response takes 4294967321 bytes, for its arrays have "
                "lengths");
+  options.memory_budget = 65535;
+  EXPECT_EQ(sinew_provider_create(node, "small", "uint8", "uint8", &options, &other), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(),
+               "service 'small': memory_budget = 65535 is out of range: 65536 bytes or more, as memory is taken in pieces of that");
   EXPECT_EQ(other, nullptr);
 }
 

@@ -115,6 +115,10 @@ class Publishing(Case):
             loans.clear()
             publisher.publish({"data": bytes(3_000_000)})
 
+    def test_a_budget_that_holds_no_message_is_refused_without_the_zero_that_means_another_thing_in_cpp(self):
+        with sinew.Node("test") as node, self.assertRaisesRegex(sinew.InvalidArgument, "memory_budget = 1 is out of range: 65536 bytes or more, as memory is taken in pieces of that$"):
+            node.create_publisher("scan", String, memory_budget=1)
+
     def test_a_message_of_another_declared_type_is_not_published(self):
         with sinew.Node("test") as node:
             publisher = node.create_publisher("cmd_vel", "geometry_msgs/msg/Twist")

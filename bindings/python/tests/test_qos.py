@@ -62,6 +62,13 @@ class Values(Case):
             with self.subTest(wrong=wrong), self.assertRaisesRegex(ValueError, says):
                 sinew.Qos(**wrong)
 
+    def test_of_liveliness_by_topic_need_a_lease(self):
+        with sinew.Node("test") as node:
+            qos = sinew.Qos(manual_by_topic=True)
+            for create in (lambda: node.create_publisher("x", sinew.uint32, qos=qos), lambda: node.subscribe("x", sinew.uint32, qos=qos)):
+                with self.assertRaisesRegex(sinew.InvalidArgument, r"topic 'x': manual_by_topic needs a lease \(lease_ns, or lease=\): how long"):
+                    create()
+
     def test_are_replaced_and_not_changed(self):
         with self.assertRaises(dataclasses.FrozenInstanceError):
             sinew.qos.latched.depth = 3

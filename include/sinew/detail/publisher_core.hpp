@@ -45,12 +45,11 @@ class SINEW_API PublisherCore {
   /// Publishes an object that `new` made. It is no more, whatever the result.
   PublishResult publish_owned(void* object);
   PublishResult publish_shared(std::shared_ptr<const void> object);
-  // For services: to the reader with this endpoint only; `closed` also when there is none, `would_block` when it does not take what it was sent before. `why_invalid`, if given, says what is wrong with one that is `invalid`.
+  // For services: to the reader with this endpoint only; `closed` also when there is none, `would_block` when it does not take what it was sent before. `why`, if given, says what is wrong with one that is `invalid`, or what there was `no_memory` for, which is logged nowhere else; empty: there was none for that either.
   /// `sequence`, if given, is that of the message for this reader, or 0.
-  PublishResult send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence = nullptr,
-                            std::string* why_invalid = nullptr);
+  PublishResult send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence = nullptr, std::string* why = nullptr);
   /// As publish_object().
-  PublishResult send_object(std::uint64_t endpoint, void* object, std::string* why_invalid = nullptr);
+  PublishResult send_object(std::uint64_t endpoint, void* object, std::string* why = nullptr);
   /// Makes an object made in allocate_object()'s memory one for send_shared(), which copies nothing of it then; audits it, copies in what lies outside. Where there is no memory for that, or it does not lie in the
   /// window, send_shared() copies it. Throws std::bad_alloc; then the object is no more.
   SharedMessage share_object(void* object);
@@ -79,9 +78,9 @@ class SINEW_API PublisherCore {
 
  private:
   // `endpoint` 0: to all subscribers.
-  PublishResult publish_object_to(std::uint64_t endpoint, void* object, std::string* why_invalid);
-  PublishResult publish_shared_loan(std::uint64_t endpoint, void* object);
-  PublishResult publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why_invalid);
+  PublishResult publish_object_to(std::uint64_t endpoint, void* object, std::string* why);
+  PublishResult publish_shared_loan(std::uint64_t endpoint, void* object, std::string* why);
+  PublishResult publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why);
   /// `variant`: the field that has no value; nothing: there is no message.
   PublishResult invalid(const std::optional<std::string>& variant, std::string* why_invalid = nullptr);
 

@@ -1,5 +1,6 @@
 // Nodes and strangers at the real sinewd's socket.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -392,6 +393,8 @@ TEST(Sessions, when_descriptors_run_out_newcomers_are_told_and_the_manager_serve
     if (const auto* refused = std::get_if<NodeRefused>(&*answer)) {
       turned_away = true;
       EXPECT_EQ(refused->kind, static_cast<std::uint32_t>(ErrorKind::exhausted));
+      EXPECT_NE(refused->text.find("cannot accept a connection: Too many open files"), std::string::npos) << refused->text;
+      EXPECT_NE(refused->text.find("ulimit -n"), std::string::npos) << refused->text;
       client.expect_end();
     }
     clients.push_back(std::move(client));
@@ -399,6 +402,27 @@ TEST(Sessions, when_descriptors_run_out_newcomers_are_told_and_the_manager_serve
   ASSERT_TRUE(turned_away);
   clients.clear();
   domain.client().enter("late");
+}
+
+TEST(Sessions, a_manager_that_cannot_even_turn_anybody_away_says_so_once_for_as_long_as_one_waits) {
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  Domain domain;
+  domain.client().enter("before");  // it has all that it needs itself
+  rlimit before{};
+  ASSERT_EQ(::prlimit(domain.manager.pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit none{3, before.rlim_max};  // also without the one in reserve
+  for (const char* const name : {"first", "second"}) {
+    ASSERT_EQ(::prlimit(domain.manager.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+    Client waiting = domain.client();
+    const std::string line = domain.manager.next_line();
+    EXPECT_NE(line.find("sinewd turns nodes away, or lets them wait"), std::string::npos) << line;
+    EXPECT_NE(line.find("ulimit -n"), std::string::npos) << line;
+    ::sleep(1);  // while it tries again and again
+    ASSERT_EQ(::prlimit(domain.manager.pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+    waiting.enter(name);
+  }
+  domain.manager.signal(SIGTERM);
+  EXPECT_EQ(domain.manager.rest(), "");
 }
 
 TEST(Sessions, memory_and_descriptors_do_not_grow_with_reconnecting_nodes) {

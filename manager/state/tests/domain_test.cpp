@@ -49,6 +49,23 @@ TEST(Nodes, a_second_node_of_a_name_is_refused_and_told_who_has_it_and_what_to_d
   EXPECT_EQ(world.domain.topics(), 1u);
 }
 
+TEST(Nodes, whose_name_is_taken_is_told_the_container_of_the_other_and_no_number_where_the_kernel_has_none) {
+  World world;
+  const auto refusal_behind = [&](pid_t pid, const std::string& container) {
+    const Session holder = ++world.last_session;
+    EXPECT_TRUE(world.domain.opened(world.now, holder, {pid, our_user, our_user}, container).empty());
+    world.say(holder, RegisterNode{protocol_version, "viewer"});
+    const Session late = world.open();
+    const std::string text = sent<NodeRefused>(world.say(late, RegisterNode{protocol_version, "viewer"}), 0, late).text;
+    world.domain.closed(world.now, holder);
+    return text;
+  };
+  EXPECT_TRUE(
+      refusal_behind(4711, "b1946ac92492").starts_with("node name 'viewer' is taken by process 4711 in container 'b1946ac92492': "));
+  EXPECT_TRUE(refusal_behind(4711, "pid namespace 402").starts_with("node name 'viewer' is taken by process 4711 in pid namespace 402: "));
+  EXPECT_TRUE(refusal_behind(0, "").starts_with("node name 'viewer' is taken by a process that the manager cannot see, "));
+}
+
 TEST(Nodes, a_name_is_free_again_when_its_node_says_goodbye_closes_or_is_dropped) {
   World world;
   Session session = world.node("viewer");

@@ -182,5 +182,16 @@ TEST(Poller, adding_a_descriptor_twice_is_an_error) {
   EXPECT_THROW(poller.add(bell, 2), Error);
 }
 
+TEST(Poller, more_descriptors_than_a_user_may_wait_for_are_called_exhausted_and_name_that_limit) {
+  Poller poller;
+  const Fd bell = create_eventfd();
+  fault::arm(fault::Call::epoll_ctl, 1, ENOSPC);
+  std::string text;
+  SINEW_EXPECT_ERROR(poller.add(bell, 1), ErrorKind::exhausted, text);
+  fault::disarm();
+  EXPECT_NE(text.find("epoll/max_user_watches"), text.npos) << text;
+  EXPECT_EQ(text.find("smaller messages"), text.npos) << text;
+}
+
 }  // namespace
 }  // namespace sinew::os

@@ -59,6 +59,18 @@ TEST(Memfd, a_shortage_of_memory_is_called_exhausted_and_says_how_much_was_asked
   SINEW_EXPECT_ERROR(create_memfd("big", size), ErrorKind::exhausted, text);
   fault::disarm();
   EXPECT_NE(text.find("65536 bytes"), text.npos) << text;
+  EXPECT_NE(text.find("use smaller messages"), text.npos) << text;
+}
+
+TEST(Memfd, memory_that_must_not_be_locked_is_told_with_that_limit_and_not_with_less_to_send) {
+  const Fd memfd = create_memfd("locked", size);
+  const Mapping mapping = Mapping::map(memfd, size, Access::read_write);
+  fault::arm(fault::Call::mlock, 1, ENOMEM);
+  std::string text;
+  SINEW_EXPECT_ERROR(mapping.lock(), ErrorKind::exhausted, text);
+  fault::disarm();
+  EXPECT_NE(text.find("ulimit -l"), text.npos) << text;
+  EXPECT_EQ(text.find("smaller messages"), text.npos) << text;
 }
 
 // Before Linux 6.12 a signal makes the kernel undo what one fallocate has done so far: under a profiler's timer a single large call never

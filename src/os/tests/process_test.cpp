@@ -99,6 +99,22 @@ TEST(StartDaemon, tells_what_a_program_that_fails_wrote_to_stdout) {
   EXPECT_TRUE(text.ends_with("status 7. It says: the disk is full")) << text;
 }
 
+TEST(StartDaemon, says_what_is_to_be_said_of_a_missing_program_of_no_other) {
+  const Fd any = create_eventfd();
+  const std::string remedy = " Install it.";
+  std::string text;
+  for (const char* const missing : {"/missing/sinewd", "/dev/null", "/dev/null/sinewd"}) {
+    SINEW_EXPECT_ERROR(start_daemon(missing, {}, any, remedy), ErrorKind::unavailable, text);
+    EXPECT_TRUE(text.ends_with(". Install it.")) << text;
+  }
+  SINEW_EXPECT_ERROR(start_daemon("/bin/sh", {"-c", "exit 7"}, any, remedy), ErrorKind::unavailable, text);
+  EXPECT_EQ(text.find("Install"), text.npos) << text;
+  fault::arm(fault::Call::spawn, 1, EAGAIN);
+  SINEW_EXPECT_ERROR(start_daemon("/missing/sinewd", {}, any, remedy), ErrorKind::unavailable, text);
+  fault::disarm();
+  EXPECT_EQ(text.find("Install"), text.npos) << text;
+}
+
 TEST(StartDaemon, does_not_wait_for_ever_for_one_that_does_not_get_ready) {
   std::string text;
   SINEW_EXPECT_ERROR(start_shell("echo a pipe is empty; exec sleep 1000", create_eventfd()), ErrorKind::unavailable, text);

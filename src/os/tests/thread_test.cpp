@@ -97,12 +97,13 @@ TEST(StartThread, a_child_that_is_forked_there_hears_the_signals_that_the_users_
   EXPECT_EQ(status, 0);
 }
 
-TEST(StartThread, a_refusal_is_called_exhausted) {
+TEST(StartThread, a_refusal_is_called_exhausted_and_names_the_limits_to_raise) {
   fault::arm(fault::Call::thread, 1, EAGAIN);
   std::string text;
   SINEW_EXPECT_ERROR(start_thread("io", [] {}), ErrorKind::exhausted, text);
   fault::disarm();
   EXPECT_NE(text.find("'io'"), text.npos) << text;
+  EXPECT_NE(text.find("ulimit -u, or pids.max"), text.npos) << text;
 }
 
 TEST(StartThread, leaves_the_signals_of_its_caller_alone_also_when_there_is_no_memory) {

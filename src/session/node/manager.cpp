@@ -24,6 +24,7 @@ std::string manager_program() {
   return "sinewd";  // by PATH
 }
 
+/// To be said where it is not there, and not of one that was found and failed.
 std::string where_it_was_sought(const std::string& program) {
   if (program.find('/') != program.npos) return "";
   return " It is not beside sinew's library and must be in PATH: install it, or start a manager by hand with sinewd.";
@@ -96,11 +97,10 @@ os::Fd reach_manager(const std::string& socket_path) {
     const KeptFromChildren kept(listener);
     SINEW_POINT("reach_manager.listening");
     try {
-      os::start_daemon(program, {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener);
+      os::start_daemon(program, {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener, where_it_was_sought(program));
     } catch (const Error& error) {
       os::remove_file(socket_path);
-      throw Error(error.kind(),
-                  "no manager listens at " + socket_path + " and none could be started: " + error.what() + where_it_was_sought(program));
+      throw Error(error.kind(), "no manager listens at " + socket_path + " and none could be started: " + error.what());
     }
   }
   if (auto connection = find_manager(socket_path)) return std::move(*connection);

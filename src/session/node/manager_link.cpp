@@ -41,6 +41,11 @@ bool is_of_own_user(const Channel& channel) {
   return is_own_user(os::peer_credentials(channel.socket()).uid);
 }
 
+/// " (pid 4711)". The kernel has no number for a process whose PID namespace cannot be seen from here.
+std::string process_text(pid_t pid) {
+  return pid != 0 ? " (pid " + std::to_string(pid) + ")" : " (a process that cannot be seen from here, as one of another container)";
+}
+
 wire::Message deletion_of(const ManagerLink::Key& key) {
   if (key.first == ManagerLink::Kind::publisher) return wire::DeletePublisher{key.second};
   return wire::DeleteSubscriber{key.second};
@@ -104,9 +109,8 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
       throw Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " ended the connection before it answered");
     }
     if (looks-- == 0) {
-      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " +
-                                              std::to_string(os::peer_credentials(channel->socket()).pid) +
-                                              ") took the connection but did not answer within 7 s: it may be stopped");
+      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + process_text(os::peer_credentials(channel->socket()).pid) +
+                                              " took the connection but did not answer within 7 s: it may be stopped");
     }
     if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;
@@ -287,9 +291,13 @@ bool ManagerLink::insist(Tell tell) noexcept {
   for (int attempt = 0; attempt < telling_attempts; ++attempt) {
     try {
       const std::lock_guard lock(mutex_);
-      return tell();
-    } catch (const std::bad_alloc& shortage) {
-      base::log(base::LogLevel::error, shortage.what());
+      const bool is_told = tell();
+      if (is_told) is_short_.store(false, std::memory_order_relaxed);
+      return is_told;
+    } catch (const std::bad_alloc&) {
+      if (!is_short_.exchange(true, std::memory_order_relaxed)) {
+        base::log(base::LogLevel::error, "node: no memory for what its manager is to be told, trying again");
+      }
       os::sleep_for(telling_pause);
     } catch (const std::exception& error) {
       base::log(base::LogLevel::error, error.what());

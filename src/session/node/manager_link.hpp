@@ -160,7 +160,8 @@ class ManagerLink {
 
   const std::string node_;
   const std::string socket_path_;
-  std::atomic<bool> stopped_{false};  // set under mutex_. relaxed: who misses it without looks again soon
+  std::atomic<bool> stopped_{false};   // set under mutex_. relaxed: who misses it without looks again soon
+  std::atomic<bool> is_short_{false};  // there was no memory for what it is to be told, which was said. relaxed: nothing follows from it
 
   // The loop's.
   IoLoop* loop_ = nullptr;

@@ -15,6 +15,7 @@
 #include "session/subscriber/subscriber_end.hpp"
 #include "shm/scope.hpp"
 #include "sinew/error.hpp"
+#include "wire/names.hpp"
 
 namespace sinew::session {
 namespace {
@@ -35,6 +36,7 @@ NodeSession::NodeSession(const std::string& name, const std::string& socket_path
 
 std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const Options& options) {
   base::check_log_level();
+  if (const auto complaint = wire::complaint_about_length(wire::Named::node, name)) throw Error(ErrorKind::invalid_argument, *complaint);
   const std::string path = os::domain_socket_path(options.domain.empty() ? std::getenv("SINEW_DOMAIN") : options.domain.c_str());
   std::shared_ptr<NodeSession> session(new NodeSession(name, path, options));
   session->counters_ = std::make_shared<Counters>([weak = std::weak_ptr(session)](const auto& file, std::uint32_t size) {

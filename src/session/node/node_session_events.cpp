@@ -18,6 +18,7 @@ namespace {
 
 template <class End>
 void start(Publisher& publisher, const std::shared_ptr<End>& end) {
+  publisher.peers_away().met(end->peer());
   if (!publisher.add_connecting(end)) return;
   try {
     end->start();
@@ -28,11 +29,18 @@ void start(Publisher& publisher, const std::shared_ptr<End>& end) {
   }
 }
 
-void log_lost_introduction(const std::string& node, const std::string& peer) {
+/// Once for each peer, until an introduction to it is not lost: it comes again after a while, for as long as there is no room. Null: it is gone, and nobody misses the peer.
+template <class Interface>
+void log_lost_introduction(const std::shared_ptr<Interface>& of, const std::string& node, const std::string& peer) {
+  if (!of || !of->peers_away().lost(peer)) return;
   base::log(base::LogLevel::warn,
-            "node '" + node + "' is not connected with node '" + peer +
+            "topic '" + of->topic() + "': node '" + node + "' is not connected with node '" + peer +
                 "', as its process has no room for one more descriptor, and tries again after a while: raise its limit "
                 "(ulimit -n), or let it have fewer publishers and subscribers");
+}
+
+std::string not_received(const std::string& topic, const std::string& peer) {
+  return "topic '" + topic + "': messages of node '" + peer + "' are not received: ";
 }
 
 }  // namespace
@@ -78,7 +86,7 @@ void NodeSession::handle(Channel::Input& input) {
     link_.tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
     if (input.lost_descriptors) {                               // the other end was closed with it
       link_.renew(link_.announced_as({Kind::publisher, to_subscriber->id}));
-      return log_lost_introduction(name(), to_subscriber->peer);
+      return log_lost_introduction(publisher_of(to_subscriber->id), name(), to_subscriber->peer);
     }
     connect(Kind::publisher, *to_subscriber, std::move(input.descriptors[0]));
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
@@ -209,7 +217,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     release_window(introduction.window, manager);
     tell_path(introduction.connection, wire::Path::none, "the subscriber's process has no descriptor left for it (ulimit -n)");
     if (subscription) introduce_again(*subscription);
-    return log_lost_introduction(name(), introduction.peer);
+    return log_lost_introduction(subscription, name(), introduction.peer);
   }
   if (subscription && subscription->awaits_left_over(introduction.identity)) {  // else its messages came out of order
     tell_path(introduction.connection, wire::Path::none, "the subscriber has yet to take what the connection before this one has left");
@@ -220,20 +228,20 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   const Reading reading = subscription ? subscription->options().reading : Reading::by_pointer_only;
   const bool cannot_be_in_place = reading == Reading::native && !(introduction.same_user && introduction.same_layout);
   if (reading == Reading::by_pointer_only || cannot_be_in_place || is_anothers_endpoint) {
+    release_window(introduction.window, manager);  // first: there may be no memory for the words
     std::string why = "the subscriber takes messages of its own process only";
     if (is_anothers_endpoint) {
       why = "its endpoint is that of another publisher";
-      base::log(base::LogLevel::warn, "messages of node '" + introduction.peer + "' are not received: " + why);
+      subscription->peers_away().say(not_received(subscription->topic(), introduction.peer) + why);
     } else if (cannot_be_in_place) {
       why = std::string("the subscriber wants them in place, and ") +
             (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"
                                     : "their publisher belongs to another user");
-      base::log(base::LogLevel::warn, "messages of node '" + introduction.peer + "' are not received: " + why);
+      subscription->peers_away().say(not_received(subscription->topic(), introduction.peer) + why +
+                                     ": let it ask for no delivery, or for Delivery::view");
     }
     if (subscription) tell_path(introduction.connection, wire::Path::none, why.c_str());
-    os::close_connection(std::move(socket));
-    release_window(introduction.window, manager);
-    return;
+    return os::close_connection(std::move(socket));
   }
   if (!introduction.same_user && !subscription->has_room_for_stranger()) {
     tell_path(introduction.connection, wire::Path::none, subscription->turn_stranger_away(introduction.peer).c_str());
@@ -252,6 +260,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   end->tell_losses_to(subscription->status().loss_listener());
   end->follow(subscription->decided_of(introduction.identity));
   end->start(subscription->doorbell());
+  subscription->peers_away().met(introduction.peer);
   subscription->add(std::move(end));
 }
 

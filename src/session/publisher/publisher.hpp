@@ -117,8 +117,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// Throws std::bad_alloc, having given it back.
   std::shared_ptr<const void> share(NewFrame frame);
   /// Sends a message to the reader with this endpoint and to nobody else, in the order of the calls. `given` is as in publish(), and only for Reach::same_user. Never waits:
-  /// `held_back` when the reader is a whole ring behind. `sequence` is that of the message for this reader; 0: unknown.
-  Outcome send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence);
+  /// `held_back` when the reader is a whole ring behind. `sequence` is that of the message for this reader; 0: unknown. `why` says what there was `no_memory` for, as sentences; empty: there was none for these either.
+  Outcome send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence, std::string& why);
   /// Addressees have something that was sent, or have yet to take it: memory that comes back.
   bool is_kept_by_readers() const;
   /// A reader has said so.
@@ -140,6 +140,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// This subscriber asks for more than is offered, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }
+  /// What keeps others from being connected is said there. On the loop's thread.
+  IncompatiblePeers& peers_away() noexcept { return incompatible_; }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
 
   /// From now on the loop gives memory back that has not been used for a while.
@@ -289,12 +291,12 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   };
   Addressee find_locked_reader(std::uint64_t endpoint) const;
   Outcome send_to_addressee(std::unique_lock<std::mutex>& lock, std::uint64_t endpoint, GivenMessage& message, KeptFrame frame,
-                            std::uint64_t& sequence);
+                            std::uint64_t& sequence, std::string& why);
   Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
                     std::uint64_t& sequence);
   Outcome send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, KeptFrame frame,
-                         std::uint64_t& sequence);
-  Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object);
+                         std::uint64_t& sequence, std::string& why);
+  Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object, std::string& why);
   bool sweep_lanes_locked(std::uint64_t& left);
   // Who looks on, see publisher_observed.cpp.
   static bool looks_on(const PublisherEnd& end) noexcept;

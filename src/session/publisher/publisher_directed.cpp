@@ -14,11 +14,39 @@
 #include "session/publisher/publisher.hpp"
 #include "session/publisher/publisher_end.hpp"
 #include "session/subscriber/subscription.hpp"
+#include "shm/chunk_size.hpp"
 
 namespace sinew::session {
 namespace {
 
 constexpr int turns_until_empty = 16;  // of the loop, for all that fits into a socket
+
+// Where there is no memory for a reason, there is none.
+template <class Reason>
+void say_why(std::string& why, Reason reason) noexcept {
+  try {
+    why = reason();
+  } catch (const std::bad_alloc&) {
+    why.clear();
+  }
+}
+
+// Of a message that has no room in an export as ForeignEnd::export_alone() makes it.
+std::string why_not_exported(std::uint64_t stream, std::uint64_t budget) {
+  if (stream == 0)
+    return "Processes of other users are sent streams, and this message is too large for one, or there is no memory to make it.";
+  const std::uint64_t needed = shm::in_units(stream_behind_table(1) + stream);
+  static_assert(shm::export_depth == 8);  // as it is said
+  if (needed > std::max<std::uint64_t>(budget / shm::export_depth, shm::chunk_unit)) {
+    return "It needs " + shm::in_mib(needed) + ", more than an eighth of the memory_budget of " + shm::in_mib(budget) +
+           ", which is what one message to another user may take: raise memory_budget, or make the message smaller.";
+  }
+  if (budget < shm::export_depth * shm::chunk_unit)
+    return "Readers of another user take eight pieces of 64 KiB, which is more than the memory_budget: raise that to 0.5 MiB or more.";
+  return "It needs " + shm::in_mib(needed) +
+         " more shared memory for a reader of another user, and that is not to be had (the log may say why): end something, or raise the "
+         "limits of the machine, or of this process.";
+}
 
 }  // namespace
 
@@ -166,7 +194,8 @@ void Publisher::let_go_of_lane_locked(const PublisherEnd& end) {
 
 // --- sending -------------------------------------------------------------------------------------------------------------------------
 
-Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence) {
+Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence,
+                                   std::string& why) {
   LocalDelivery::Leftovers leftovers;  // behind all locks, as in publish()
   const std::lock_guard one_at_a_time(publishing_);
   struct End {
@@ -178,22 +207,24 @@ Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message,
     }
   } const end{*this, leftovers};
   sequence = 0;
+  why.clear();
   KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
   if (closed_) return refuse(lock, frame, Outcome::closed);
   start_over();
   if (observers_.load(std::memory_order_relaxed) > 0) {
     copy_for_observers(lock, message.look());
-    const Outcome outcome = closed_ ? refuse(lock, frame, Outcome::closed) : send_to_addressee(lock, endpoint, message, frame, sequence);
+    const Outcome outcome =
+        closed_ ? refuse(lock, frame, Outcome::closed) : send_to_addressee(lock, endpoint, message, frame, sequence, why);
     if (!lock.owns_lock()) lock.lock();
     show_observers_locked(outcome == Outcome::published);
     return outcome;
   }
-  return send_to_addressee(lock, endpoint, message, frame, sequence);
+  return send_to_addressee(lock, endpoint, message, frame, sequence, why);
 }
 
 Publisher::Outcome Publisher::send_to_addressee(std::unique_lock<std::mutex>& lock, std::uint64_t endpoint, GivenMessage& message,
-                                                KeptFrame frame, std::uint64_t& sequence) {
+                                                KeptFrame frame, std::uint64_t& sequence, std::string& why) {
   const Addressee to = find_locked_reader(endpoint);
   if (to.end && message.in_window > 0)
     frame = {.root = const_cast<void*>(message.shared.get()), .size = message.in_window, .shared = message.shared};
@@ -203,8 +234,8 @@ Publisher::Outcome Publisher::send_to_addressee(std::unique_lock<std::mutex>& lo
   }
   try {
     if (to.queue) return send_here(lock, to.queue, message, sequence);
-    if (to.end) return send_to_window(lock, to, message, frame, sequence);
-    if (to.foreign) return send_to_stranger(lock, to, message.look());
+    if (to.end) return send_to_window(lock, to, message, frame, sequence, why);
+    if (to.foreign) return send_to_stranger(lock, to, message.look(), why);
   } catch (const std::bad_alloc&) {
     return refuse(lock, {}, Outcome::no_memory);
   }
@@ -227,10 +258,14 @@ Publisher::Outcome Publisher::send_here(std::unique_lock<std::mutex>& lock, cons
 
 // What is made for the reader is made without the mutex, after which it may be gone, or need more.
 Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message,
-                                             KeptFrame frame, std::uint64_t& sequence) {
+                                             KeptFrame frame, std::uint64_t& sequence, std::string& why) {
   PublisherEnd& end = *to.end;
   const auto lane = lanes_.find(&end);
   const auto has_room = [&] { return lane->second.has_room(end.decided(lane->second.head())); };
+  const auto refused_by_window = [&] {
+    say_why(why, [&] { return window_->why_refused(); });
+    return refuse(lock, frame, Outcome::no_memory);
+  };
   if (lane == lanes_.end()) return refuse(lock, frame, Outcome::nobody);
   if (!has_room()) return refuse(lock, frame, Outcome::held_back);
   const auto needs_pieces = [&] { return end.reads_pieces() && frame.root && !frame.tells_pieces; };
@@ -239,7 +274,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
     lock.unlock();
     if (!frame.is_in_window()) {
       const NewFrame copy = copy_in(message.look());
-      if (!copy.is_in_window()) return refuse(lock, {}, Outcome::no_memory);
+      if (!copy.is_in_window()) return refused_by_window();
       frame.root = copy.root;
       frame.size = copy.size;
       frame.pieces = copy.pieces;
@@ -248,7 +283,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
     if (in_pieces && frame.root) {
       frame.pieces = storage_->write_pieces(frame.root, *window_, true);
       frame.tells_pieces = true;
-      if (!frame.pieces) return refuse(lock, frame, Outcome::no_memory);  // it could not be read
+      if (!frame.pieces) return refused_by_window();  // it could not be read
     }
     SINEW_POINT("publisher.lane_prepared");
     lock.lock();
@@ -275,11 +310,15 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
   return Outcome::published;
 }
 
-Publisher::Outcome Publisher::send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object) {
+Publisher::Outcome Publisher::send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object,
+                                               std::string& why) {
   Export& exported = *to.foreign->alone();
   const std::uint64_t stream = storage_->stream_size(object);
   exported.prepare(stream);
-  if (!exported.has_room_for(stream)) return refuse(lock, {}, Outcome::no_memory);
+  if (!exported.has_room_for(stream)) {
+    say_why(why, [&] { return why_not_exported(stream, options_.budget); });
+    return refuse(lock, {}, Outcome::no_memory);
+  }
   lock.unlock();
   const std::int64_t now = os::now_ns();
   const std::uint64_t copied = exported.publish(stream, now, [&](std::byte* into) { storage_->write_stream(object, into); });

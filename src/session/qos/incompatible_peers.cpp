@@ -19,11 +19,20 @@ IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const 
 void IncompatiblePeers::add(const wire::Incompatible& peer) {
   if (counted_.size() == most_counted) counted_.clear();
   if (peer.identity != 0 && !counted_.insert(peer.identity).second) return;
-  if (said_.size() == most_remembered) said_.clear();
-  if (const auto [text, is_new] = said_.insert(text_about(peer)); is_new) base::log(base::LogLevel::warn, *text);
+  say(text_about(peer));
   const std::lock_guard lock(mutex_);
   last_ = peer;
   count_.fetch_add(1, std::memory_order_release);  // sync: COUNTED (with count)
+}
+
+void IncompatiblePeers::say(const std::string& text) {
+  if (said_.size() == most_remembered) said_.clear();
+  if (said_.insert(text).second) base::log(base::LogLevel::warn, text);
+}
+
+bool IncompatiblePeers::lost(const std::string& node) {
+  if (lost_.size() == most_remembered) lost_.clear();
+  return lost_.insert(node).second;
 }
 
 IncompatibleQosEvent IncompatiblePeers::last() const {

@@ -1,4 +1,4 @@
-// The peers that a publisher or a subscriber is not connected to, because one side asks for more than the other offers.
+// The peers that a publisher or a subscriber is not connected to, because one side asks for more than the other offers, or for whatever else is in the way.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,11 @@ class IncompatiblePeers {
 
   /// Counts the peer, unless another manager has told of it before, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
   void add(const wire::Incompatible& peer);
+  /// Logs what else is in the way, which comes again with each introduction, once for each text. On the loop's thread.
+  void say(const std::string& text);
+  /// An introduction to this node was lost. True for the first one since one was not. On the loop's thread.
+  bool lost(const std::string& node);
+  void met(const std::string& node) { lost_.erase(node); }
   const std::string& topic() const noexcept { return topic_; }
   /// The last one, and how many there were. Any thread.
   IncompatibleQosEvent last() const;
@@ -35,7 +40,7 @@ class IncompatiblePeers {
   // pair COUNTED: who sees a peer counted finds it in the log.
   std::atomic<std::uint64_t> count_{0};
   std::set<std::uint64_t> counted_;  // by their identities
-  std::set<std::string> said_;
+  std::set<std::string> said_, lost_;
   mutable std::mutex mutex_;
   wire::Incompatible last_;  // guarded by mutex_
 };

@@ -90,6 +90,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }
+  /// What keeps others from being connected is said there. On the loop's thread.
+  IncompatiblePeers& peers_away() noexcept { return incompatible_; }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
   /// A publisher of this process. Any thread. Gives back the queues of those that are forgotten for it, to be let go of without locks: users' deleters run with what is in them.
   [[nodiscard]] std::vector<std::shared_ptr<LocalQueue>> add(const std::shared_ptr<LocalQueue>& queue);
