@@ -35,6 +35,23 @@ TEST(LookAtFile, sees_a_symbolic_link_itself) {
   EXPECT_FALSE(link->is_socket);
 }
 
+// What is being removed is told of, as to watch_name(), a moment before its name is gone: of 3000 sockets whose removal was noticed, 4 were still found there. A folder that one is in can be looked at for longer.
+TEST(LookAtFile, does_not_see_what_has_no_name_left) {
+  namespace fs = std::filesystem;
+  const test::TempFolder folder;
+  const fs::path before = fs::current_path();
+  const std::string removed = folder.path() + "/removed";
+  fs::create_directory(removed);
+  fs::current_path(removed);
+  const auto seen = look_at_file(".");
+  ASSERT_TRUE(seen);
+  EXPECT_FALSE(leads_elsewhere(".", seen->identity));
+  fs::remove(removed);
+  EXPECT_FALSE(look_at_file("."));
+  EXPECT_TRUE(leads_elsewhere(".", seen->identity));
+  fs::current_path(before);
+}
+
 /// Whether `change` is noticed, and what the path leads to afterwards.
 template <class Change>
 std::pair<bool, bool> noticed_and_lost(const std::string& path, Change change) {
