@@ -71,7 +71,9 @@ TEST_F(DescriptorOfAPeer, is_closed_at_once_where_it_is_what_peers_ought_to_send
 
 TEST_F(DescriptorOfAPeer, is_closed_in_a_forked_child_too) {
   const auto open_one = [] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); };
-  Fd::of_peer(open_one()).reset();
+  const int of_parent = open_one();
+  Fd::of_peer(of_parent).reset();
+  await([&] { return !is_open(of_parent); });  // else the next test may count it, when the thread that closes it has no name yet
   const int status = test::status_of_child([&] {
     const int number = open_one();
     Fd::of_peer(number).reset();
