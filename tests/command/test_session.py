@@ -285,7 +285,7 @@ class Whole(Case):
             self.assertRegex(shown, rf"camera -> {reader}: native\n  received \d+, half within [\d.]+ .?s, 99 % within [\d.]+ .?s; copied 0 B; holds \d")
 
     def test_graph_draws_who_sends_what_to_whom(self):
-        self.assert_shows(
+        self.assert_comes_to_show(
             "sinew graph",
             r"camera\n└─ camera/image +[\d.]+ Hz +[\d.]+ .?B/s\n   ├─→ detector +native.*\n   └─→ monitor +native",
             r"fusion\n└─ fusion/world +[\d.]+ Hz",
@@ -315,6 +315,16 @@ class Whole(Case):
 
 
 class Top(Case):
+    def clouds_come_before_obstacles(self):
+        """While it is paused; else it is paused in another interval."""
+        if re.search(r"(?m)^lidar/points (.*\n)*lidar/obstacles ", window.screen()):
+            return True
+        window.press("Space")
+        window.eventually(lambda: "paused" not in window.screen(), "it is still paused")
+        window.press("Space")
+        window.wait_for(r"paused")
+        return False
+
     def test_shows_sorts_filters_and_tells_of_one_topic(self):
         window.begin("sinew top --interval 300ms")
         window.wait_for(r"sinew top +8 nodes, \d+ topics +[\d.]+ msg/s +[\d.]+ MB/s")
@@ -332,6 +342,8 @@ class Top(Case):
         # What keys ask for is there at once, also where numbers stand still.
         window.press("Space")
         window.wait_for(r"paused")
+        # Of an interval without clouds the order would be another one.
+        window.eventually(self.clouds_come_before_obstacles, "lidar/points does not stand above lidar/obstacles")
         window.type("/lidar")
         window.press("Enter")
         window.wait_for(r"filter: lidar$")
@@ -402,7 +414,7 @@ class Recordings(Case):
         self.assert_shows("sinew record --split-size 4 GB", r"as in 4GB", status=2)
 
     def test_play_plays_beside_the_demo_under_another_name_and_obeys_keys(self):
-        self.assert_shows("sinew record --max-duration 1s -o points.mcap lidar/points", r"points\.mcap: [1-9]\d* messages")
+        self.assert_comes_to_show("rm -f points.mcap; sinew record --max-duration 1s -o points.mcap lidar/points", r"points\.mcap: [1-9]\d* messages")
         play = "sinew play --loop --remap lidar/points:=replay/points points.mcap"
         self.assert_shows(f"{play} 2>played &")
         self.assert_comes_to_show("sinew topic info replay/points", r"type +demo/Cloud\npublishers +1")
@@ -466,8 +478,8 @@ class Gateways(Case):
         self.assert_shows("sinew --domain $PWD/base topic echo -n 1000000 drone/state.header >/dev/null 2>echoed &")
         self.assert_comes_to_show("sinew gateway status", r"drone/state +topic +out +base +[\d.]+/s +[\d.]+ k?B/s +[1-9]\d* +\d+ +open")
         # Who records there gets what is brought for the one who prints, and what is named, for whom it is brought.
-        self.assert_shows("sinew --domain $PWD/base record --max-duration 2s -o brought.mcap; sinew bag info brought.mcap", r"/drone/state +demo/msg/State +[1-9]")
-        self.assert_shows("sinew --domain $PWD/base record --max-duration 5s -o named.mcap camera/image; sinew bag info named.mcap", r"camera/image.*demo has it, and it comes here while", r"/camera/image +demo/msg/Image +[1-9]")
+        self.assert_comes_to_show("rm -f brought.mcap; sinew --domain $PWD/base record --max-duration 2s -o brought.mcap; sinew bag info brought.mcap", r"/drone/state +demo/msg/State +[1-9]")
+        self.assert_comes_to_show("rm -f named.mcap; sinew --domain $PWD/base record --max-duration 5s -o named.mcap camera/image; sinew bag info named.mcap", r"camera/image.*demo has it, and it comes here while", r"/camera/image +demo/msg/Image +[1-9]")
         self.assert_comes_to_show("sinew --domain $PWD/base service list", "gripper/move")
         self.assert_shows("sinew --domain $PWD/base service info gripper/move", r"request +gripper/Move/Request\nresponse +gripper/Move/Response", r"(?m)^at +demo$")
         self.assert_shows("sinew --domain $PWD/base explain lidar/points", "topic 'lidar/points' is at demo", status=3)

@@ -118,7 +118,7 @@ class Robot(Case):
         self.assert_drives()
 
     def test_it_is_recorded_and_played_elsewhere(self):
-        stage.run("timeout", "--preserve-status", "--signal=INT", "4", "sinew", "--domain", "robot", "record", "--all", "--output", "drive")
+        stage.run("timeout", "--preserve-status", "--signal=INT", "10", "sinew", "--domain", "robot", "record", "--all", "--output", "drive")
         recorded = stage.run("sinew", "bag", "info", "drive")
         for topic in ("camera/image", "odom", "scan", "cmd_vel", "plan"):
             self.assertIn(topic, recorded)

@@ -148,7 +148,7 @@ fn a_terminal_that_takes_nothing_holds_up_no_trigger_and_no_new_topic() {
 #[test]
 fn it_goes_on_for_a_time_after_a_trigger() {
     let scene = Scene::new();
-    let mut recorder = scene.recorder(&["--after", "100ms", "--when", "number.value == 1"]);
+    let mut recorder = scene.recorder(&["--after", "2s", "--when", "number.value == 1"]);
     let node = scene.domain.node("robot");
     let numbers = scene.publisher(&node, "number");
     numbers.publish(&[&number(1)]).unwrap();

@@ -15,6 +15,9 @@ use common::{PATIENCE, all, next, until};
 use serde_json::json;
 use sinew::raw::{Publisher, Subscriber};
 
+/// That come and go.
+const TOPICS: u8 = 4;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_is_killed_and_comes_again_is_heard_again_and_hears() {
     let Some(master) = Master::new() else { return };
@@ -180,7 +183,6 @@ async fn strangers_who_speak_nonsense_or_nothing_hurt_nobody() {
 
 /// Topics that come and go on either side, in any order; in the end nothing is there.
 fn comes_and_goes(peer: &mut Peer, node: &sinew::Node, steps: usize) {
-    const TOPICS: u8 = 4;
     let mut here: [(Option<Publisher>, Option<Subscriber>); TOPICS as usize] = Default::default();
     let mut there = BTreeSet::new();
     for _ in 0..steps {
@@ -228,6 +230,16 @@ async fn topics_that_come_and_go_at_random_leave_nothing_behind() {
     let node = common::node(&domain, "node");
     let seed = fastrand::get_seed();
     eprintln!("seed {seed}");
+    // Execution threads stay as long as their node, and each topic has one of four: all of them are there before they are counted.
+    let said: Vec<Publisher> = (0..TOPICS)
+        .map(|n| {
+            peer.read(&format!("first{n}"), &format!("/t{n}"), ROS_STRING);
+            publishes(&node, &format!("t{n}"), STRING, &latched(1))
+        })
+        .collect();
+    until("all are read", || said.iter().all(|said| said.statistics().subscribers == 1));
+    (0..TOPICS).for_each(|n| peer.close(&format!("first{n}")));
+    drop(said);
     comes_and_goes(&mut peer, &node, 60);
     until("it is quiet", || {
         let before = bridge.holds();
@@ -236,8 +248,8 @@ async fn topics_that_come_and_go_at_random_leave_nothing_behind() {
     });
     let (descriptors, threads) = bridge.holds();
     comes_and_goes(&mut peer, &node, 120);
-    // Threads that look names up come and go; what is left behind each time is more.
-    bridge.lets_go((descriptors + 2, threads + 4));
+    // Threads that look names up stay while each has something to do within ten seconds, and the master is asked once a second; what is left behind each time is more.
+    bridge.lets_go((descriptors + 2, threads + 12));
     bridge.signal("TERM");
     assert_eq!(bridge.end(), Some(0));
 }

@@ -129,7 +129,11 @@ class Node:
         self.ends.pop(id).unregister()
 
     def do_connected(self, id):
-        return self.ends[id].get_num_connections()
+        end = self.ends[id]
+        if isinstance(end, self.rospy.Subscriber):
+            # rospy counts a publisher that it has yet to dial; it has its MD5 sum when that has answered.
+            return sum(each.md5sum is not None for each in end.impl.connections)
+        return end.get_num_connections()
 
     def do_random(self, name):
         return written(self.types.random(name)).hex()

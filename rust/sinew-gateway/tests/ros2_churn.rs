@@ -52,6 +52,15 @@ async fn a_hundred_topics_that_come_and_go_leave_nothing_behind() {
     let bridge = Program::run(&Machine::this(), &config, here);
     bridge.says("joins ROS 2");
     let nodes = [node, there.node("node")];
+    // Execution threads stay as long as their node, and each topic has one of four: all of them are there before they are counted.
+    let first: Vec<_> = (0..20)
+        .map(|at| {
+            let topic = format!("churn_{at}");
+            (common::publisher(&nodes[0], &topic, &Qos::default()), common::subscriber(&nodes[1], &topic, &Qos::default()))
+        })
+        .collect();
+    first.iter().for_each(|(images, seen)| common::connected(images, &[seen]));
+    drop(first);
     let mut ends: Vec<Option<End>> = (0..2 * TOPICS).map(|_| None).collect();
     let mut random = fastrand::Rng::with_seed(12);
     let mut churn = |ends: &mut Vec<Option<End>>, time: Duration| {

@@ -4,7 +4,6 @@
 mod common;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use common::machine::Machine;
 use common::program::Program;
@@ -51,10 +50,9 @@ fn it_joins_reads_its_rules_again_and_leaves_when_it_is_told() {
     write(folder.path(), &router.endpoint, &letting("in"));
     program.signal("HUP");
     until("the domain is not read any more", || images.statistics().subscribers == 0);
-    let begin = Instant::now();
     program.signal("TERM");
     program.says("leaving");
-    assert_eq!((program.end(), begin.elapsed() < Duration::from_secs(5)), (Some(0), true));
+    assert_eq!(program.end(), Some(0));
 }
 
 #[test]
