@@ -90,20 +90,23 @@ TEST_P(ActionsOn, AGoalIsAcceptedTellsHowItGetsOnAndEndsWithItsResult) {
   const std::uint64_t end = number + 20;
   for (; number < end; ++number) {
     Steps steps;
+    const auto sent = std::chrono::steady_clock::now();
     auto goal = client->send_goal({.number = number, .steps = 50, .what = "count"}, steps.of(number));
     EXPECT_TRUE(goal.accepted().get());
     const auto result = goal.result().get();
+    // A result waits half a second for feedback, which on a busy machine may take longer.
+    const bool in_time = std::chrono::steady_clock::now() - sent < std::chrono::milliseconds(500);
     EXPECT_EQ(result->state, GoalState::succeeded) << result->text;
     EXPECT_EQ(result->result.number, number);
     EXPECT_EQ(result->result.all, all);
     EXPECT_EQ(result->last_feedback, 50 * (number + 1));
     EXPECT_EQ(steps.strange(), 0);
     const std::vector<std::uint64_t> seen = steps.seen();
-    if (GetParam().where != Where::other_user) {
+    if (in_time && GetParam().where != Where::other_user) {
       EXPECT_EQ(seen, all) << "all of it, before the result";
     }
     EXPECT_TRUE(std::ranges::is_sorted(seen));
-    EXPECT_TRUE(!seen.empty() && seen.back() == 50) << "the last of it, before the result";
+    EXPECT_TRUE(!in_time || (!seen.empty() && seen.back() == 50)) << "the last of it, before the result";
   }
   Steps steps;
   auto goal = client->send_goal({.number = 99, .what = "wait"}, steps.of(99));

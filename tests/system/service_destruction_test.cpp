@@ -117,23 +117,16 @@ ROLE(destroys_its_provider_while_a_request_is_received) {
   const auto node = Node::create("node");
   const auto client = node->create_service_client<Work::Request, Work::Response>("work");
   KeptProvider provider;
-  std::thread lets_go;
   provider.keep(node->create_service_provider<Work::Request, Work::Response>("work",
                                                                              [&](const Work::Request& request) {
                                                                                require(eventually(base::is_held), "there is no second one");
-                                                                               lets_go = std::thread([] {
-                                                                                 // Longer than the destructor takes to close the provider.
-                                                                                 std::this_thread::sleep_for(
-                                                                                     std::chrono::milliseconds(100));
-                                                                                 base::let_go();
-                                                                               });
-                                                                               provider.drop();
+                                                                               provider.drop();  // which waits for nobody who receives
+                                                                               base::let_go();
                                                                                return result_of(request, "first");
                                                                              },
                                                                              {.execution_thread = 1, .parallel = 2}));
   auto first = client->call(addition(1)), second = client->call(addition(2));
   require(is_right(first.get(), 1), "the response is another one");
-  lets_go.join();
   const auto next = node->create_service_provider<Work::Request, Work::Response>(
       "work", [](const Work::Request& request) { return result_of(request, "next"); });
   require(second.get().provider == "next", "the second one was not executed by the next provider");

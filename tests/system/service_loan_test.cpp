@@ -276,10 +276,11 @@ TEST_F(ServiceLoans, WhatIsTooLateItselfIsNotSentWhenWhatItWaitedBehindIsGivenUp
   auto executed = small->call(Work::Request{.number = 1, .what = "say", .terms = {}});
   EXPECT_EQ(provider.line(), "1 of client");
   WorkLoan loan = loaned_addition(*small, 2, 1'000'000);
-  const auto soon = std::chrono::seconds(1);
-  // Both are late when this process goes on.
-  const std::string go_on = "kill -CONT " + std::to_string(::getpid());
-  FILE* const clock = ::popen(("sleep 3; " + go_on + "; sleep 1; " + go_on).c_str(), "r");
+  const auto soon = std::chrono::seconds(5);
+  // Both are late when this process, which stops itself, goes on.
+  const std::string pid = std::to_string(::getpid());
+  FILE* const clock =
+      ::popen(("until grep -q '^State:.T' /proc/" + pid + "/status; do sleep 0.1; done; sleep 6; kill -CONT " + pid).c_str(), "r");
   ASSERT_NE(clock, nullptr);
   auto large = small->call(std::move(loan), soon);
   auto behind = small->call(Work::Request{.number = 3, .what = "say", .terms = {}}, soon);

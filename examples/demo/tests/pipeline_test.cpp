@@ -35,14 +35,21 @@ class Pipelines : public testing::Test {
         {.transport = "tcp", .duration = std::chrono::seconds(seconds), .programs = folder_, .data = folder_, .picture = {}});
   }
 
+  /// On a busy machine a process may need longer before it can hear of the end: then it is tried again.
+  Outcome good_run() {
+    Outcome outcome = run(1);
+    for (int seconds = 2; !outcome.failures.empty() && seconds <= 16; seconds *= 2) outcome = run(seconds);
+    return outcome;
+  }
+
   const std::filesystem::path folder_ =
       std::filesystem::path(testing::TempDir()) /
       ("demo_pipeline_" + std::to_string(::getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Pipelines, AGoodRunBringsTheReportOfEveryProcess) {
-  const Outcome outcome = run(1);
-  EXPECT_TRUE(outcome.failures.empty()) << outcome.failures.front();
+  const Outcome outcome = good_run();
+  ASSERT_TRUE(outcome.failures.empty()) << outcome.failures.front();
   EXPECT_EQ(outcome.lines.size(), 7U);
   EXPECT_GT(outcome.cpu_seconds, 0);
   EXPECT_GE(outcome.seconds, 1);
@@ -68,7 +75,7 @@ TEST_F(Pipelines, AProgramThatIsMissingIsNamed) {
 TEST_F(Pipelines, ADaemonThatAProcessStartedIsEndedToo) {
   const auto pid_file = folder_ / "daemon.pid";
   program("camera", "(setsid sleep 3600 & echo $! > " + pid_file.string() + ")\n" + good);
-  EXPECT_TRUE(run(1).failures.empty());
+  EXPECT_TRUE(good_run().failures.empty());
   pid_t pid = 0;
   std::ifstream(pid_file) >> pid;
   ASSERT_GT(pid, 0);
