@@ -34,16 +34,11 @@ std::optional<std::string> read_file(const std::string& path) {
 std::optional<NamedFile> look_at_file(const std::string& path) noexcept {
   struct stat status{};
   if (call(fault::Call::lstat, [&] { return ::lstat(path.c_str(), &status); }) != 0) return std::nullopt;
-  // Being removed: the kernel tells of that, as to watch_name(), before nobody finds it there any more.
-  if (status.st_nlink == 0) {
-    errno = ENOENT;
-    return std::nullopt;
-  }
-  return NamedFile{{status.st_dev, status.st_ino}, S_ISSOCK(status.st_mode)};
+  return NamedFile{{status.st_dev, status.st_ino}, S_ISSOCK(status.st_mode), status.st_nlink > 0};
 }
 
 bool leads_elsewhere(const std::string& path, const FileIdentity& identity) noexcept {
-  if (const auto file = look_at_file(path)) return file->identity != identity;
+  if (const auto file = look_at_file(path)) return !file->has_name || file->identity != identity;
   return errno == ENOENT || errno == ENOTDIR;
 }
 

@@ -21,10 +21,12 @@ std::optional<std::string> read_file(const std::string& path);
 struct NamedFile {
   FileIdentity identity;
   bool is_socket = false;
+  /// Not so while it is being removed: the kernel tells of that, as to watch_name(), before nobody finds it there any more. Nor where it is mounted there and was removed elsewhere.
+  bool has_name = true;
 };
 /// What stands under that name, itself and not what a symbolic link leads to; nothing when there is nothing or one may not look.
 std::optional<NamedFile> look_at_file(const std::string& path) noexcept;
-/// That path leads to nothing, or to another file than this. False where one cannot tell.
+/// That path leads to nothing, to another file than this, or to this one though it has no name any more. False where one cannot tell.
 bool leads_elsewhere(const std::string& path, const FileIdentity& identity) noexcept;
 
 /// Becomes readable when somebody may have taken this name from its file: has removed or renamed it, put another in its place, or renamed a folder on the way to it. Then and for other reasons, too, so

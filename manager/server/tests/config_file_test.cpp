@@ -1,6 +1,9 @@
 #include "manager/server/config_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -52,6 +55,22 @@ TEST_F(ConfigFile, one_that_cannot_be_read_is_an_error_and_none_allows_everythin
       EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
     }
   }
+}
+
+// As in a container that was given this one file: what replaces it outside is not seen inside, where the old one, which has no name any more, still says who may do what.
+TEST_F(ConfigFile, one_that_is_mounted_there_is_used_also_when_it_was_replaced_where_it_comes_from) {
+  const std::string at_home = write(".config/sinew/sinewd.json"), next = write("next");
+  const std::string outside = write("outside", R"({"access": [{"topic": "a", "publish": "none"}]})");
+  constexpr int refused = 2;
+  const int status = os::test::status_of_child([&] {
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return refused;
+    if (::mount(outside.c_str(), at_home.c_str(), nullptr, MS_BIND, nullptr) != 0) return refused;
+    fs::rename(next, outside);
+    return find_config("") == at_home && load_config(at_home).rules.size() == 1 ? 0 : 1;
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == refused) GTEST_SKIP() << "no namespaces here in which a file could be mounted";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(ConfigFile, users_are_those_of_this_machine) {
