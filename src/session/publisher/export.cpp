@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
@@ -19,8 +20,8 @@ constexpr std::uint64_t header = stream_behind_table(1);
 
 }  // namespace
 
-Export::Export(std::uint64_t budget, std::uint64_t most)
-    : budget_(budget), most_(std::max(most, chunk_unit)), ring_("sinew-export-ring"), writer_(ring_.layout()) {}
+Export::Export(std::string topic, std::uint64_t budget, std::uint64_t most)
+    : topic_(std::move(topic)), budget_(budget), most_(std::max(most, chunk_unit)), ring_("sinew-export-ring"), writer_(ring_.layout()) {}
 
 void Export::show_alive(std::int64_t now) noexcept {
   ring_.layout().header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
@@ -43,6 +44,17 @@ void Export::replace(Slot& slot, std::uint64_t size) {
   mapped_ += size - slot.size;
   const std::uint64_t id = ++last_chunk_;
   slot = {.chunk = id, .address = id * address_step, .size = size, .memfd = std::move(memfd), .mapping = std::move(mapping)};
+  is_short_ = false;
+}
+
+void Export::log_shortage(const std::exception& error) noexcept {
+  if (std::exchange(is_short_, true)) return;
+  try {
+    base::log(base::LogLevel::warn,
+              "topic '" + topic_ + "': messages cannot be copied for subscribers of other users, which miss them: " + error.what());
+  } catch (const std::bad_alloc&) {
+    base::log(base::LogLevel::warn, "messages cannot be copied for subscribers of other users, which miss them: there is no memory");
+  }
 }
 
 void Export::prepare(std::uint64_t stream) noexcept {
@@ -51,8 +63,7 @@ void Export::prepare(std::uint64_t stream) noexcept {
   try {
     replace(slot, header + stream);
   } catch (const std::exception& error) {
-    base::log(base::LogLevel::warn, "a message cannot be copied for subscribers of other users:");
-    base::log(base::LogLevel::warn, error.what());
+    log_shortage(error);
   }
 }
 

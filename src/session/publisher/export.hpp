@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <string>
 
 #include "os/fd.hpp"
 #include "session/mappings.hpp"
@@ -28,8 +30,8 @@ class Export {
     SharedMapping mapping;
   };
 
-  /// `budget`: bytes of chunks, at most; `most`: of one of them, likewise. Throws Error(exhausted).
-  Export(std::uint64_t budget, std::uint64_t most);
+  /// `budget`: bytes of chunks, at most; `most`: of one of them, likewise; `topic`: for the log. Throws Error(exhausted).
+  Export(std::string topic, std::uint64_t budget, std::uint64_t most);
 
   const os::Fd& ring() const noexcept { return ring_.file(); }
   /// Under the publisher's mutex.
@@ -40,7 +42,7 @@ class Export {
   void skip_to(std::uint64_t sequence) noexcept;
   /// As Publisher::show_alive().
   void show_alive(std::int64_t now) noexcept;
-  /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex, where there are readers.
+  /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. What the system refuses is said in the log, once until it refuses no more. Under the publisher's mutex, where there are readers.
   void prepare(std::uint64_t stream) noexcept;
   /// What prepare() made sure of.
   bool has_room_for(std::uint64_t stream) const noexcept;
@@ -50,12 +52,15 @@ class Export {
  private:
   Slot& next_slot() noexcept { return slots_[(writer_.head() + 1) % shm::export_depth]; }
   void replace(Slot& slot, std::uint64_t size);
+  void log_shortage(const std::exception& error) noexcept;
 
+  const std::string topic_;
   const std::uint64_t budget_, most_;
   RingMemory ring_;
   shm::RingWriter writer_;
   std::array<Slot, shm::export_depth> slots_;
   std::uint64_t last_chunk_ = 0, mapped_ = 0;
+  bool is_short_ = false;
 };
 
 }  // namespace sinew::session

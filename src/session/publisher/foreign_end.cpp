@@ -72,9 +72,9 @@ void ForeignEnd::handle(Channel::Input& input) {
   }
 }
 
-Export& ForeignEnd::export_alone(std::uint64_t budget) {
+Export& ForeignEnd::export_alone(const std::string& topic, std::uint64_t budget) {
   // Chunks only grow, and every message has to go out, in whatever slot its turn is: none takes what others will need.
-  alone_ = std::make_unique<Export>(budget, budget / shm::export_depth);
+  alone_ = std::make_unique<Export>(topic, budget, budget / shm::export_depth);
   return *alone_;
 }
 

@@ -37,7 +37,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   /// Ends it: it broke the protocol, or, where that is no Violation, this process lacks something, and meets it again after a while. On the loop's thread, without the mutex.
   void fail(const std::exception& why);
   /// What is sent to this reader alone is exported to it alone. Throws Error(exhausted).
-  Export& export_alone(std::uint64_t budget);
+  Export& export_alone(const std::string& topic, std::uint64_t budget);
   /// Null when it has what all get.
   Export* alone() const noexcept { return alone_.get(); }
   void send_ring(const Export& exported, std::uint64_t start);

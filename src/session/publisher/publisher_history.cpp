@@ -197,7 +197,7 @@ void Publisher::export_history(const std::shared_ptr<ForeignEnd>& end, std::size
 bool Publisher::export_next(const std::shared_ptr<ForeignEnd>& end, bool holds_mutex) {
   std::unique_lock lock(mutex_);
   if (closed_ || std::ranges::find(foreign_, end) == foreign_.end()) return false;
-  if (!export_) export_ = std::make_unique<Export>(options_.budget, options_.budget);
+  if (!export_) export_ = std::make_unique<Export>(topic(), options_.budget, options_.budget);
   const std::uint64_t head = frames_.head();
   while (!has_foreigners_locked() && exporting_ == 0) {  // else the newest messages are in it
     const std::uint64_t kept = std::min({head, history_, std::uint64_t{shm::export_depth}});

@@ -325,7 +325,7 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
   if (options_.endpoint == 0) return export_history(end, 0);
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  end->send_ring(end->export_alone(options_.budget), 1);
+  end->send_ring(end->export_alone(topic(), options_.budget), 1);
   came_locked();
 }
 

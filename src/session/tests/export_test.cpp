@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
 
+#include "os/fault.hpp"
 #include "os/memory.hpp"
 #include "shm/ring.hpp"
 
@@ -32,7 +36,7 @@ struct Exported {
     return claim.outcome;
   }
 
-  Export whole{1 << 20, 1 << 20};
+  Export whole{"image", 1 << 20, 1 << 20};
   os::Mapping mapping = os::Mapping::map(whole.ring(), ring_file_size(), os::Access::read);
   shm::AckPage page{};
   shm::PairCounts counts{};
@@ -60,6 +64,21 @@ TEST(Export, where_none_is_skipped_those_that_are_there_stay) {
   exported.whole.skip_to(10);
   for (std::uint64_t sequence = 3; sequence <= 10; ++sequence)
     EXPECT_EQ(exported.take(sequence), shm::Claims::Outcome::claimed) << sequence;
+}
+
+TEST(Export, a_shortage_is_said_once_until_it_is_over) {
+  Exported exported;
+  testing::internal::CaptureStderr();
+  for (const bool is_short : {true, true, true, false, true, true}) {
+    if (is_short) os::fault::arm(os::fault::Call::memfd_create, 1, EMFILE);
+    exported.whole.prepare(stream);
+    os::fault::disarm();
+    EXPECT_EQ(exported.whole.has_room_for(stream), !is_short);
+    exported.whole.publish(stream, 1, [](std::byte*) {});
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(said, '\n'), 2) << said;
+  EXPECT_TRUE(said.starts_with("sinew [warn] topic 'image': messages cannot be copied for subscribers of other users")) << said;
 }
 
 }  // namespace
