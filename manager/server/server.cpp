@@ -22,6 +22,8 @@ constexpr std::uint64_t stop_key = 0, entrance_key = 1, name_key = 2, last_key =
 constexpr std::size_t max_queued = 4 * 1024 * 1024;
 constexpr std::size_t packet_weight = 64;
 constexpr std::size_t descriptor_weight = 16 * 1024;
+// Of pairs that do not fit whoever asks for what a node has not can have it told without end, which is to cost that node nothing: where so much waits for it, it is not told.
+constexpr std::size_t most_before_incompatible = max_queued / 4;
 // Nor may many that do not read have us keep as much for each.
 constexpr std::size_t max_queued_by_all = 16 * max_queued;
 
@@ -143,8 +145,7 @@ void Server::accept_waiting() {
       is_short_ = false;
     } catch (const Error& error) {
       log_shortage(error);
-      if (socket) return os::close_connection(std::move(socket));  // it comes again
-      return turn_one_away(error.what());
+      return socket ? refuse(std::move(socket), error.what()) : turn_one_away(error.what());
     }
   }
 }
@@ -159,13 +160,7 @@ void Server::log_shortage(const Error& error) {
 void Server::turn_one_away(const std::string& why) {
   reserve_.reset();
   try {
-    if (os::Fd socket = os::accept_from(entrance_.socket())) {
-      os::send_packet(socket, wire::encode(wire::NodeRefused{number(ErrorKind::exhausted),
-                                                             "the manager (sinewd) cannot take this node now, but may when others have "
-                                                             "ended: " +
-                                                                 why}));
-      os::close_connection(std::move(socket));
-    }
+    if (os::Fd socket = os::accept_from(entrance_.socket())) refuse(std::move(socket), why);
     reserve_ = os::create_eventfd();  // or, if that fails, when somebody is accepted again
   } catch (const Error& error) {
     log_shortage(error);
@@ -173,6 +168,16 @@ void Server::turn_one_away(const std::string& why) {
     accepts_ = false;
     retry_at_ = os::now_ns() + retry_pause;
   }
+}
+
+void Server::refuse(os::Fd socket, const std::string& why) {
+  const std::string text = "the manager (sinewd) cannot take this node now, but may when others have ended: " + why;
+  try {
+    os::send_packet(socket, wire::encode(wire::NodeRefused{number(ErrorKind::exhausted), text}));
+  } catch (const Error& error) {
+    log_shortage(error);  // it finds the connection closed
+  }
+  os::close_connection(std::move(socket));
 }
 
 void Server::lose(Session session, const std::string& why) {
@@ -327,6 +332,7 @@ void Server::send(Session session, const wire::Message& message, Descriptor desc
   const auto found = connections_.find(session);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
+  if (std::holds_alternative<wire::Incompatible>(message) && connection.queued > most_before_incompatible) return;
   Outgoing out{wire::encode(message), std::move(descriptor)};
   const std::size_t weight = out.weight();
   connection.queue.push_back(std::move(out));

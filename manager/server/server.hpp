@@ -58,6 +58,7 @@ class Server {
   void leave_if_lost();
   void accept_waiting();
   void turn_one_away(const std::string& why);
+  void refuse(os::Fd socket, const std::string& why);
   void log_shortage(const Error& error);
   void read(Session session);
   void handle(Session session, os::Received& received);

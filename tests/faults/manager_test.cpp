@@ -126,6 +126,19 @@ TEST_F(ManagerFaults, the_state_of_the_domain_is_told_or_why_not) {
           {manager_.get()});
 }
 
+TEST_F(ManagerFaults, a_newcomer_that_is_accepted_and_cannot_be_watched_is_told_why) {
+  manager_->order("arm " + std::to_string(static_cast<int>(os::fault::Call::epoll_ctl)) + " 1 " + std::to_string(ENOSPC));
+  manager_->expect("armed");
+  try {
+    (void)Node::create("newcomer");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::exhausted);
+    EXPECT_NE(std::string(error.what()).find("epoll/max_user_watches"), std::string::npos) << error.what();
+  }
+  expect_nobody_noticed();
+}
+
 TEST_F(ManagerFaults, newcomers_are_told_when_descriptors_run_out_also_after_there_was_none_for_its_reserve) {
   if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
   rlimit limit{};

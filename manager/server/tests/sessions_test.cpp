@@ -219,6 +219,25 @@ TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
   good.expect<SubscriberRegistered>();
 }
 
+TEST(Sessions, W62_a_node_keeps_its_name_however_often_others_ask_for_what_it_does_not_offer) {
+  const Domain domain;
+  Client camera = domain.client(), stranger = domain.client();
+  camera.enter("camera");
+  camera.send(RegisterPublisher{1, "image", some_type(), {8, false}});
+  camera.expect<PublisherRegistered>();
+  stranger.enter(std::string(200, 's'));
+  for (std::uint64_t id = 1; id <= 16'000; ++id) {  // of more than 300 bytes each: together more than may wait for one
+    stranger.send(RegisterSubscriber{id, "image", some_type(), {8, true}});
+    stranger.expect<SubscriberRegistered>();
+    stranger.expect<Incompatible>();
+    stranger.send(DeleteSubscriber{id});
+    if (HasFailure()) return;
+  }
+  Client other = domain.client();
+  other.send(RegisterNode{protocol_version, "camera"});
+  EXPECT_EQ(other.expect<NodeRefused>().kind, static_cast<std::uint32_t>(ErrorKind::name_taken));
+}
+
 /// 'S': it sleeps.
 char state_of(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");

@@ -50,7 +50,9 @@ void NodeSession::on_event(const os::Poller::Event& event) {
   bool is_read = false;
   try {
     if (event.writable) link_.channel().flush();
-    while (auto input = link_.channel().receive(true)) {
+    for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
+      auto input = link_.channel().receive(true);
+      if (!input) break;
       is_read = true;
       handle(*input);
       is_read = false;

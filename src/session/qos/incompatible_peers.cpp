@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "os/clock.hpp"
 #include "wire/compatibility.hpp"
 
 namespace sinew::session {
@@ -10,6 +11,8 @@ namespace {
 
 // Peers of ever new names must not fill the memory; then one may be told of, or counted, again.
 constexpr std::size_t most_remembered = 64, most_counted = 4096;
+// Nor the log, or keep this process busy with it.
+constexpr std::int64_t pause_when_full = 60'000'000'000;
 
 }  // namespace
 
@@ -26,8 +29,15 @@ void IncompatiblePeers::add(const wire::Incompatible& peer) {
 }
 
 void IncompatiblePeers::say(const std::string& text) {
-  if (said_.size() == most_remembered) said_.clear();
-  if (said_.insert(text).second) base::log(base::LogLevel::warn, text);
+  if (said_.size() == most_remembered) {
+    if (os::now_ns() - full_since_ < pause_when_full) return;
+    said_.clear();
+  }
+  if (!said_.insert(text).second) return;
+  base::log(base::LogLevel::warn, text);
+  if (said_.size() < most_remembered) return;
+  full_since_ = os::now_ns();
+  base::log(base::LogLevel::warn, "topic '" + topic_ + "': so many nodes are in want of something that for a minute no more is said");
 }
 
 bool IncompatiblePeers::lost(const std::string& node) {

@@ -17,9 +17,9 @@ class IncompatiblePeers {
   /// Of an interface of `node` on `topic` that offers, or asks for, `own`.
   IncompatiblePeers(std::string topic, std::string node, const wire::Qos& own);
 
-  /// Counts the peer, unless another manager has told of it before, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
+  /// Counts the peer, unless another manager has told of it before, and logs what is in the way and what to do, once for each node and reason; after 64 of them no more for a minute. On the loop's thread.
   void add(const wire::Incompatible& peer);
-  /// Logs what else is in the way, which comes again with each introduction, once for each text. On the loop's thread.
+  /// Logs what else is in the way, which comes again with each introduction, once for each text, likewise. On the loop's thread.
   void say(const std::string& text);
   /// An introduction to this node was lost. True for the first one since one was not. On the loop's thread.
   bool lost(const std::string& node);
@@ -37,10 +37,11 @@ class IncompatiblePeers {
 
   const std::string topic_, node_;
   const wire::Qos own_;
-  // pair COUNTED: who sees a peer counted finds it in the log.
+  // pair COUNTED: who sees a peer counted finds it in the log, unless there were too many.
   std::atomic<std::uint64_t> count_{0};
   std::set<std::uint64_t> counted_;  // by their identities
   std::set<std::string> said_, lost_;
+  std::int64_t full_since_ = 0;
   mutable std::mutex mutex_;
   wire::Incompatible last_;  // guarded by mutex_
 };
