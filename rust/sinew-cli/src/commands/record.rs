@@ -21,7 +21,7 @@ Examples:
   sinew record -o drive.mcap 'camera/*' lidar/points --exclude '**/debug'
   sinew record --split-size 4GB --compression zstd
   sinew record --max-duration 10s --json imu | jq .messages
-  sinew record --last 30s --budget 2GB --on-death --when 'battery.percentage < 10'
+  sinew record --last 30s --budget 2GB --on-death --when 'battery.percentage < 0.1'
 
 It ends by Ctrl-C, with status 3 when topics are named and nothing came on any, and with 1 when it could not have what was there. What only another machine has comes here when it is named, or a condition looks at it. Files are MCAP, as Foxglove, PlotJuggler and rosbag2 open them; what is in them is whole at any time, also when this is killed, as by another Ctrl-C a second later or more.
 A flight recorder (--last) holds messages where their publishers wrote them, and writes them when `sinew trigger` says so, when a condition becomes true or when a node dies: with what that published last.

@@ -1,4 +1,4 @@
-//! When a field of messages has a value that tells of trouble: `battery.percentage < 10`.
+//! When a field of messages has a value that tells of trouble: `battery.percentage < 0.1`.
 
 use std::str::FromStr;
 
@@ -15,6 +15,8 @@ pub struct Condition {
     what: String,
     comparison: Comparison,
     value: Value,
+    /// As it was written, for fields that are texts.
+    literal: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Condition, String> {
-        let unreadable = || format!("'{text}' is no condition: 'battery.percentage < 10' and 'robot/state.mode == \"fault\"' are");
+        let unreadable = || format!("'{text}' is no condition: 'battery.percentage < 0.1' and 'robot/state.mode == \"fault\"' are");
         // Words, as paths may have < and > in them.
         let mut words = text.trim().splitn(2, char::is_whitespace);
         let (what, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().trim());
@@ -62,13 +64,14 @@ impl FromStr for Condition {
             _ => return Err(unreadable()),
         };
         let value = value.trim();
+        let literal = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value).to_owned();
         let value = match (value, value.parse(), value.parse()) {
             ("true" | "false", ..) => Value::Bool(value == "true"),
             (_, Ok(integer), _) => Value::Integer(integer),
             (_, _, Ok(real)) => Value::Real(real),
-            _ => Value::Text(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value).to_owned()),
+            _ => Value::Text(literal.clone()),
         };
-        Ok(Condition { text: text.trim().to_owned(), what: canonical(what).to_owned(), comparison, value })
+        Ok(Condition { text: text.trim().to_owned(), what: canonical(what).to_owned(), comparison, value, literal })
     }
 }
 
@@ -94,7 +97,7 @@ impl Condition {
         let fits = match (target, &self.value) {
             (Type::Number(Number::Bool), Value::Bool(_)) | (Type::String, Value::Text(_)) => true,
             // A text may look like another value.
-            (Type::String, _) => return Ok(Watch { path, comparison: self.equality()?, value: Value::Text(self.value.to_string()) }),
+            (Type::String, _) => return Ok(Watch { path, comparison: self.equality()?, value: Value::Text(self.literal.clone()) }),
             (Type::Number(number), _) => is_ordered && *number != Number::Bool,
             (Type::Enumeration { .. }, _) => is_ordered,
             _ => false,
@@ -215,7 +218,7 @@ mod tests {
         assert_eq!(holds("t.mode != 3", "A{mode:Mode(uint8);}", &[2]), Ok(true));
         assert_eq!(
             holds("t", "A{}", &[]),
-            Err("'t' is no condition: 'battery.percentage < 10' and 'robot/state.mode == \"fault\"' are".into())
+            Err("'t' is no condition: 'battery.percentage < 0.1' and 'robot/state.mode == \"fault\"' are".into())
         );
         for (comparison, expected) in [("<", false), ("==", false), ("!=", true), (">=", false)] {
             assert_eq!(holds(&format!("t.x {comparison} 0"), "A{x:float32;}", &f32::NAN.to_le_bytes()), Ok(expected), "{comparison}");
@@ -227,6 +230,11 @@ mod tests {
         assert_eq!(holds("t.ok == false", "A{ok:bool;}", &[0]), Ok(true));
         let text = |condition: &str| holds(condition, "A{s:string;}", &[3, 0, 0, 0, b'1', b'0', 0]);
         assert_eq!([text("t.s == 10"), text("t.s == \"10\""), text("t.s != ok")], [Ok(true), Ok(true), Ok(true)]);
+        for written in ["1.0", "007", "1e3", "nan"] {
+            let body = [&(written.len() as u32 + 1).to_le_bytes(), written.as_bytes(), &[0]].concat();
+            let told = |comparison: &str| holds(&format!("t.s {comparison} {written}"), "A{s:string;}", &body);
+            assert_eq!([told("=="), told("!=")], [Ok(true), Ok(false)], "{written}");
+        }
         assert_eq!(text("t.s < 11"), Err("only numbers are less or more than others".into()));
         assert_eq!(holds("t.ok > true", "A{ok:bool;}", &[0]), Err("only numbers are less or more than others".into()));
     }
