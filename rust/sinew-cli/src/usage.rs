@@ -56,7 +56,8 @@ fn told(mut error: Error, words: &[OsString]) -> Error {
         error.remove(ContextKind::Suggested);
     }
     let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    let Some(at) = words.iter().position(|word| word == verb.as_str()) else { return error };
+    // Behind the program, which may be called as the verb is.
+    let Some(at) = (1..words.len()).find(|at| words[*at] == verb.as_str()) else { return error };
     if verb == "help" {
         return help(words, at).unwrap_or(error);
     }

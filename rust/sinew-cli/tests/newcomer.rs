@@ -40,6 +40,16 @@ fn what_is_typed_as_in_ros_2_does_the_same() {
 }
 
 #[test]
+fn a_command_line_behind_the_command_is_a_wrong_verb() {
+    use std::os::unix::process::CommandExt;
+    for arguments in [["sinew", "topic", "list"].as_slice(), &["topic", "sinew"]] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_sinew")).arg0("sinew").args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains("unrecognized subcommand 'sinew'"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn an_empty_domain_is_said_to_be_one_and_where_nodes_are_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("sinew")).unwrap();
