@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{IMAGE, eventually, is_stopped};
+use common::{IMAGE, Running, eventually, is_stopped};
 use record::{NUMBER, Recorder, Scene, connected, number, read, read_so_far};
 use sinew::Qos;
 use sinew::msg::{Type, schema};
@@ -398,6 +398,18 @@ fn a_file_that_is_there_stays_as_it_is() {
     assert_eq!(std::fs::read(&path).unwrap(), b"dear");
     assert_eq!(scene.domain.complaint("record --split-size 2parsecs").0, 2);
     assert_eq!(scene.domain.complaint("record --all imu").0, 2);
+}
+
+#[test]
+fn recorders_that_start_at_once_in_one_folder_have_a_file_each() {
+    let scene = Scene::new();
+    let arguments = format!("record --max-duration 300ms -o {}/", scene.path("drives").display());
+    let recorders: Vec<_> = (0..4).map(|_| Running::new(&mut scene.domain.command(&arguments))).collect();
+    for recorder in recorders {
+        let (status, _, said) = recorder.end();
+        assert_eq!(status, Some(0), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(scene.path("drives")).unwrap().count(), 4);
 }
 
 #[test]

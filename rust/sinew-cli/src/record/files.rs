@@ -28,6 +28,8 @@ pub type Lost = Arc<Mutex<BTreeMap<String, u64>>>;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub path: PathBuf,
+    /// Nobody has named the file: where there is one of that name, it takes another.
+    pub is_unnamed: bool,
     pub compression: Compression,
     pub split_size: Option<u64>,
     pub split_time: Option<Duration>,
@@ -79,12 +81,13 @@ impl Plan {
         self.split_size.is_some() || self.split_time.is_some()
     }
 
-    /// Of the n-th file.
+    /// Of the n-th file, or the n-th that is tried.
     fn path(&self, n: usize) -> PathBuf {
-        if !self.is_split() {
-            return self.path.clone();
+        match n {
+            _ if self.is_split() => with_stem_end(&self.path, &format!("_{n}")),
+            0 => self.path.clone(),
+            _ => with_stem_end(&self.path, &format!("_{}", n + 1)),
         }
-        with_stem_end(&self.path, &format!("_{n}"))
     }
 }
 
@@ -174,7 +177,7 @@ impl Current {
 impl Files {
     /// Creates the first one.
     pub fn new(plan: Plan, lost: Lost) -> Result<Files> {
-        let current = if plan.is_split() { Current::free(&plan, 0, &lost)? } else { Current::new(&plan, 0, &lost)? };
+        let current = if plan.is_split() || plan.is_unnamed { Current::free(&plan, 0, &lost)? } else { Current::new(&plan, 0, &lost)? };
         Ok(Files { plan, lost, current, finished: Vec::new(), look_at: Instant::now() + OFTEN })
     }
 

@@ -62,8 +62,10 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     }
     // Before there is a file: who is started again after this has failed is to find none.
     let node = join(cli, "record")?;
+    let path = asked.output.as_deref().map_or_else(|| Ok(usual_path()), |path| file_in(path, usual_path()))?;
     let plan = Plan {
-        path: asked.output.as_deref().map_or_else(|| Ok(usual_path()), |path| file_in(path, usual_path()))?,
+        is_unnamed: asked.output.as_ref() != Some(&path),
+        path,
         compression: asked.compression.into(),
         split_size: asked.split_size.map(|size| size.as_u64()),
         split_time: asked.split_time,

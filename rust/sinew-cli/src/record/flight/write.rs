@@ -74,11 +74,9 @@ impl Plan {
         Err(Failure::Failed(format!("no file could be written into {folder}: {why_not}. Make it, or name a file elsewhere by --output")))
     }
 
-    /// A file that is not there, with the time in its name.
+    /// With the time in its name.
     fn path(&self) -> PathBuf {
-        let time = usual_time();
-        let ends = (1_u64..).map(|n| if n == 1 { format!("_{time}") } else { format!("_{time}_{n}") });
-        ends.map(|end| with_stem_end(&self.path, &end)).find(|path| !path.exists()).unwrap_or_default()
+        with_stem_end(&self.path, &format!("_{}", usual_time()))
     }
 }
 
@@ -104,9 +102,9 @@ pub fn start(job: Job, events: Sender<Event>) {
 }
 
 fn write(job: Job) -> Outcome {
-    let path = job.plan.path();
     let lost = Lost::default();
-    let plan = files::Plan { path, compression: job.plan.compression, split_size: None, split_time: None };
+    let plan =
+        files::Plan { path: job.plan.path(), is_unnamed: true, compression: job.plan.compression, split_size: None, split_time: None };
     let mut files = Files::new(plan, Arc::clone(&lost))?;
     files.write_reason(job.reasons.join("; "))?;
     let (mut by_reference, mut copied, mut missed) = (0, 0, BTreeMap::<String, u64>::new());
