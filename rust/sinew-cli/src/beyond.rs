@@ -7,7 +7,8 @@ use sinew::msg::Type;
 use sinew::raw::ClientOptions;
 use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayPeerCatalogue, Ghost, Node, Qos};
 
-use crate::domain::{Service, View, canonical};
+use crate::cli::Cli;
+use crate::domain::{Service, View, canonical, in_domain};
 use crate::failure::Failure;
 use crate::gateways::topic_of;
 use crate::output::shown;
@@ -80,12 +81,13 @@ impl Beyond {
     }
 
     /// Why a topic that is not here cannot be shown: another domain has it, or else `why`.
-    pub fn or_elsewhere(node: &Node, view: &View, topic: &str, why: Failure) -> Failure {
+    pub fn or_elsewhere(cli: &Cli, node: &Node, view: &View, topic: &str, why: Failure) -> Failure {
         match Beyond::of(node, view).topic(topic) {
             Some((name, far)) => Failure::Negative(format!(
-                "topic '{0}' is at {1}, and comes here while somebody here subscribes, as `sinew topic echo {0}` does",
+                "topic '{0}' is at {1}, and comes here while somebody here subscribes, as `sinew topic echo {0}{2}` does",
                 shown(name),
-                far.places()
+                far.places(),
+                in_domain(cli.domain.as_deref())
             )),
             None => why,
         }

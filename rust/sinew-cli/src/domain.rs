@@ -22,6 +22,12 @@ pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
     Ok(Node::with_options(&name, &NodeOptions { domain: cli.domain.clone().unwrap_or_default(), by_caller: false })?)
 }
 
+/// What is typed after a command so that it asks the same domain.
+pub fn in_domain(domain: Option<&str>) -> String {
+    let quoted = domain.filter(|domain| !domain.is_empty()).and_then(|domain| shlex::try_quote(domain).ok());
+    quoted.map(|domain| format!(" --domain {domain}")).unwrap_or_default()
+}
+
 /// Lets the process have as many descriptors as it may: each topic that it hears, and each file that it plays, takes one.
 pub fn raise_limit_of_files() {
     let files = getrlimit(Resource::Nofile);

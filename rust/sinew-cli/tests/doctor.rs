@@ -107,13 +107,12 @@ fn a_pair_that_is_not_connected_is_a_problem() {
     let found = examine(&domain);
     assert_eq!((found.status, found.check("domain", "pairs")), (1, ("problem", "not connected: 1 of 1")));
     assert!(found.each("pairs").contains("camera/image: camera -> logger: reliability: the publisher offers best_effort"));
-    let output = domain.run("doctor");
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        output.status.code() == Some(1)
-            && text.contains("do: make the publisher reliable, or the subscriber best effort: sinew topic info camera/image"),
-        "{text}"
-    );
+    let remedy = "do: make the publisher reliable, or the subscriber best effort: sinew topic info camera/image";
+    for asked in [String::new(), format!(" --domain {}", domain.path())] {
+        let output = domain.run(&format!("doctor{asked}"));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.code() == Some(1) && text.contains(&format!("{remedy}{asked}\n")), "{text}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{Running, eventually, interrupt};
 use flight::{NUMBER, Recorder, Scene, number, read};
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{Node, NodeOptions, Qos};
+use sinew::{Client, Node, NodeOptions, Qos};
 use sinew_bag::Bag;
 use terminal::Stopped;
 
@@ -394,6 +394,40 @@ fn what_is_not_there_or_not_possible_is_said() {
     assert_eq!(scene.domain.complaint("record --budget 1GB").0, 2);
     assert_eq!(scene.domain.complaint("record --last 1s --when nonsense").0, 2);
     assert_eq!(scene.domain.complaint("record --last 1s --split-size 1GB").0, 2);
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "sinew/flight/Request")]
+struct Request {
+    reason: String,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "sinew/flight/Response")]
+struct Response {
+    path: String,
+    messages: u64,
+    bytes: u64,
+}
+
+sinew::message!(Request);
+sinew::message!(Response);
+
+#[test]
+fn a_program_that_is_to_trigger_one_is_none_itself() {
+    let scene = Scene::new();
+    let supervisor = scene.domain.node("supervisor");
+    let client = Client::<Request, Response>::new(&supervisor, "sinew/flight/recorder", &Default::default()).unwrap();
+    let (status, complaint) = scene.domain.complaint("trigger");
+    assert!(status == 3 && complaint.contains("there is no flight recorder 'recorder'"), "{complaint}");
+    let mut recorder = scene.recorder(&[]);
+    let numbers = scene.publisher(&supervisor, "number");
+    numbers.publish(&[&number(1)]).unwrap();
+    recorder.has_received(1);
+    let told = client.call(&Request { reason: "it shook".to_owned() }, Duration::from_secs(60)).unwrap();
+    let told = told.read().unwrap();
+    assert_eq!((told.path.as_str(), told.messages), (recorder.written()["path"].as_str().unwrap(), 1));
+    recorder.end();
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! `sinew service call`: a request from YAML or JSON, and its response as text.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::task::Wake;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use sinew::msg::{Type, print};
@@ -16,7 +13,7 @@ use crate::documents;
 use crate::domain::{View, body_of, canonical, join, not_there, wait_for};
 use crate::failure::{Done, Failure};
 use crate::output::{out, shown};
-use crate::pending::{FOR_A_PROVIDER, NOW_AND_THEN, Pending};
+use crate::pending::{FOR_A_PROVIDER, Pending};
 use crate::typed;
 
 /// What `--help` shows.
@@ -63,30 +60,11 @@ pub fn call(cli: &Cli, asked: &Call) -> Done {
         .map_err(|why| Failure::Failed(format!("the request is no {}: {why}", shown(&request.name()))))?;
     let client = Client::new(&node, service, &request.to_string(), &response.to_string(), &ClientOptions::default())?;
     let left = asked.timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
-    let answer = answer(&client, service, stream, left)?;
+    let answer = Pending::new(service, client.start(stream, left)?, || client.statistics().providers).wait()?;
     print(cli, &response, &answer).map_err(|failure| match failure {
         Failure::Failed(why) => Failure::Failed(format!("the response of '{}' is no {}: {why}", shown(service), shown(&response.name()))),
         other => other,
     })
-}
-
-/// The response.
-fn answer(client: &Client, service: &str, request: Vec<u8>, timeout: Option<Duration>) -> Done<Frame> {
-    let waker = Arc::new(Unpark(thread::current())).into();
-    let mut pending = Pending::new(service, client, request, timeout)?;
-    loop {
-        if let Some(ended) = pending.poll(&waker) {
-            return ended;
-        }
-        thread::park_timeout(NOW_AND_THEN);
-    }
-}
-
-struct Unpark(thread::Thread);
-impl Wake for Unpark {
-    fn wake(self: Arc<Unpark>) {
-        self.0.unpark();
-    }
 }
 
 fn print(cli: &Cli, ty: &Type, answer: &Frame) -> Done {

@@ -58,7 +58,7 @@ struct Explained<'a> {
 pub fn explain(cli: &Cli, name: &str) -> Done {
     let node = join(cli, "explain")?;
     let view = View::of(&node)?;
-    let topic = view.topic(name).map_err(|why| Beyond::or_elsewhere(&node, &view, name, why))?;
+    let topic = view.topic(name).map_err(|why| Beyond::or_elsewhere(cli, &node, &view, name, why))?;
     let counts = node.domain_counters()?.read()?;
     let of_publishers: HashMap<_, _> = counts.publishers.iter().map(|counts| (counts.publisher, counts)).collect();
     let of_pairs = counts_of_pairs(counts.pairs);

@@ -64,7 +64,7 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
     let followed = Followed::new(&node)?;
     let mut view = View::of(&node)?;
     for topic in &asked.topics {
-        view.topic(topic).map_err(|why| Beyond::or_elsewhere(&node, &view, topic, why))?;
+        view.topic(topic).map_err(|why| Beyond::or_elsewhere(cli, &node, &view, topic, why))?;
     }
     let counters = node.domain_counters()?;
     let mut listener = (of == Of::Periods).then(|| Listener::new(&node));

@@ -10,7 +10,7 @@ use sinew::msg::print::{self, PrintError};
 use sinew::msg::stream::Reader;
 use sinew::msg::value::Value;
 use sinew::msg::{Field, Structure, Type};
-use sinew::raw::{Client, Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::raw::{Client, Frame, Publisher, PublisherOptions, Response, Subscriber, SubscriberOptions};
 use sinew::{Ghost, Node};
 
 use crate::actions::{self, Ended, GoalId, State};
@@ -88,7 +88,7 @@ pub fn send_goal(cli: &Cli, asked: &SendGoal) -> Done {
 
     let id = GoalId::random()?;
     let request = request(id, goal).to_stream(&parts.request).map_err(Failure::of)?;
-    let pending = Pending::new(name, &client, request, None)?;
+    let pending = Pending::new(name, client.start(request, None)?, || client.statistics().providers);
     say!("goal {id} is sent");
     Sent { cli, asked, id, parts: &parts, wishes, last_feedback: 0, printed: Ok(()), coming }.follow(pending, events)
 }
@@ -169,7 +169,7 @@ struct Sent<'a> {
 
 impl Sent<'_> {
     /// Until its result is there.
-    fn follow(mut self, mut pending: Pending<'_>, events: Sender<Event>) -> Done {
+    fn follow(mut self, mut pending: Pending<'_, Response>, events: Sender<Event>) -> Done {
         let waker = Arc::new(Answered(events)).into();
         loop {
             if let Some(ended) = pending.poll(&waker) {

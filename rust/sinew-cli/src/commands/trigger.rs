@@ -9,11 +9,12 @@ use sinew::{Client, ErrorKind, Ghost};
 
 use crate::cli::Cli;
 use crate::completion::Names;
-use crate::domain::{View, join};
+use crate::domain::{View, in_domain, join};
 use crate::failure::{Done, Failure};
 use crate::output::{NAME, counted, json, out, shown};
+use crate::pending::Pending;
 use crate::record::USUAL_NAME;
-use crate::record::flight::{PREFIX, Request, Response};
+use crate::record::flight::{PREFIX, Request, Response, recorders};
 use crate::units::bytes;
 
 /// For `--help`.
@@ -45,13 +46,18 @@ struct Told {
 /// Tells it, and waits until it has written.
 pub fn trigger(cli: &Cli, asked: &Trigger) -> Done {
     let node = join(cli, "trigger")?;
+    let there = recorders(&View::of(&node)?);
+    if !there.contains(&asked.name) {
+        return Err(none(cli, &there, &asked.name));
+    }
     let service = format!("{PREFIX}{}", asked.name);
     let client = Client::<Request, Response>::new(&node, &service, &ClientOptions { ghost: Ghost::Observer, ..Default::default() });
     let client = client.map_err(|why| match why.kind() {
-        ErrorKind::Unavailable => none(&node, &asked.name),
+        ErrorKind::Unavailable => none(cli, &there, &asked.name),
         _ => Failure::from(why),
     })?;
-    let response = client.call(&Request { reason: asked.reason.clone() }, None)?;
+    let request = Request { reason: asked.reason.clone() };
+    let response = Pending::new(&service, client.start(&request, None)?, || client.statistics().providers).wait()?;
     let Response { path, messages, bytes: size } = response.read()?;
     let told = Told { path, messages, bytes: size };
     if cli.json {
@@ -60,11 +66,12 @@ pub fn trigger(cli: &Cli, asked: &Trigger) -> Done {
     Ok(writeln!(out(), "{NAME}{}{NAME:#}: {}, {}", shown(&told.path), counted(told.messages, "message"), bytes(told.bytes as f64))?)
 }
 
-fn none(node: &sinew::Node, name: &str) -> Failure {
-    let services = View::of(node).map(|view| view.services().iter().map(|service| service.name.to_owned()).collect::<Vec<_>>());
-    let names: Vec<String> = services.unwrap_or_default().iter().filter_map(|service| service.strip_prefix(PREFIX).map(shown)).collect();
+fn none(cli: &Cli, there: &[String], name: &str) -> Failure {
     let named = if name == USUAL_NAME { String::new() } else { format!(" --name {name}") };
-    let hint =
-        if names.is_empty() { format!("`sinew record --last 30s{named}` starts one") } else { format!("there is: {}", names.join(", ")) };
+    let hint = if there.is_empty() {
+        format!("`sinew record --last 30s{named}{}` starts one", in_domain(cli.domain.as_deref()))
+    } else {
+        format!("there is: {}", there.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", "))
+    };
     Failure::Negative(format!("there is no flight recorder '{name}': {hint}"))
 }

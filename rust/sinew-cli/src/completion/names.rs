@@ -15,7 +15,7 @@ use crate::actions::{self, is_of_action};
 use crate::beyond::Beyond;
 use crate::doctor;
 use crate::domain::{View, body_of, is_part};
-use crate::record::flight::PREFIX;
+use crate::record::flight::recorders;
 
 /// So long the domain may take to answer. A manager that is stopped never does.
 pub const PATIENCE: Duration = Duration::from_millis(300);
@@ -105,7 +105,7 @@ impl Names {
                 let goals = actions::of(view).into_iter().map(|action| action.types()).map(|[goal, ..]| goal);
                 goals.filter_map(|goal| whole(goal, "Goal")).collect()
             }
-            Names::Recorders => services().filter_map(|name| name.strip_prefix(PREFIX).map(str::to_owned)).collect(),
+            Names::Recorders => recorders(view),
         }
     }
 

@@ -24,6 +24,7 @@ pub struct Patient {
     host: Host,
     user: u32,
     trial: Trial,
+    asked: Option<String>,
     domain: Result<(Place, Answer), Finding>,
 }
 
@@ -35,7 +36,7 @@ impl Patient {
             let answer = ask(&host, &place, user);
             (place, answer)
         });
-        Patient { trial: trial::run(&host, user), host, user, domain: found }
+        Patient { trial: trial::run(&host, user), host, user, asked: domain.map(str::to_owned), domain: found }
     }
 
     /// What there is in the domain, where it could be joined.

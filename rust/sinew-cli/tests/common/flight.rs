@@ -36,7 +36,11 @@ impl Recorder {
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let node = domain.node("sinew-test");
-        let is_there = || node.domain_state().unwrap().topics.values().any(|topic| topic.name.starts_with("sinew/flight/"));
+        let is_there = || {
+            let state = node.domain_state().unwrap();
+            let answers = |topic: &sinew::DomainTopic| topic.name.starts_with("sinew/flight/") && topic.name.ends_with("@response");
+            state.endpoints.values().any(|end| end.publishes && end.topic.and_then(|topic| state.topics.get(&topic)).is_some_and(answers))
+        };
         assert!(eventually(is_there));
         Recorder { child, lines, counters: node.domain_counters().unwrap(), _node: node }
     }

@@ -2,13 +2,14 @@
 
 use super::answer::Domain;
 use crate::doctor::{Finding, Patient};
+use crate::domain::in_domain;
 
 /// Looks at all, and tells why.
 pub fn look(patient: &Patient) -> Option<Finding> {
-    Some(judge(patient.joined()?))
+    Some(judge(patient.joined()?, &in_domain(patient.asked.as_deref())))
 }
 
-fn judge(domain: &Domain) -> Finding {
+fn judge(domain: &Domain, in_domain: &str) -> Finding {
     let (view, mut connected, mut broken, mut remedies) = (&domain.view, 0, Vec::new(), Vec::new());
     for topic in view.topics() {
         for pair in view.pairs(topic.id) {
@@ -28,7 +29,7 @@ fn judge(domain: &Domain) -> Finding {
             let more = if remedies.len() > 1 { "; and so on for the others" } else { "" };
             Finding::problem(
                 format!("not connected: {} of {}", broken.len(), broken.len() + connected),
-                format!("{}: sinew topic info {topic}{more}", remedy(why)),
+                format!("{}: sinew topic info {topic}{in_domain}{more}", remedy(why)),
             )
             .with(broken)
         }

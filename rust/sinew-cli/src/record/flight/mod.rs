@@ -15,7 +15,7 @@ use sinew::Node;
 
 pub use self::condition::Condition;
 use self::service::{Caller, provide};
-pub use self::service::{PREFIX, Request, Response};
+pub use self::service::{PREFIX, Request, Response, recorders};
 use self::store::{Held, Store};
 use self::watches::{Conditions, Deaths};
 use self::write::{Job, Outcome, Plan, Written};
@@ -27,7 +27,7 @@ use crate::aside::To;
 use crate::cli::Cli;
 use crate::clock::{self, Clock};
 use crate::commands::record::Record;
-use crate::domain::{Followed, View, join};
+use crate::domain::{Followed, View, in_domain, join};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::{NAME, counted, print_to, say, show, shown};
@@ -93,9 +93,10 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     subscriptions.bring(asked, &view);
     if !cli.json {
         say!(
-            "holding the last {last:?} in {} at most; `sinew trigger{}` writes them into a file, Ctrl-C ends it",
+            "holding the last {last:?} in {} at most; `sinew trigger{}{}` writes them into a file, Ctrl-C ends it",
             asked.budget,
-            if asked.name == super::USUAL_NAME { String::new() } else { format!(" {}", asked.name) }
+            if asked.name == super::USUAL_NAME { String::new() } else { format!(" {}", asked.name) },
+            in_domain(cli.domain.as_deref())
         );
     }
     let mut flight = Flight {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sinew::{Call, Node, Provider};
 
 use super::Event;
+use crate::domain::View;
 use crate::failure::{Done, Failure};
 
 /// Before the name of a flight recorder.
@@ -37,11 +38,16 @@ sinew::message!(Response);
 /// Who waits for the answer.
 pub type Caller = Call<Request, Response>;
 
+/// The names of those that are there. A service alone is none: a program that calls one makes it, too, and waits.
+pub fn recorders(view: &View) -> Vec<String> {
+    let provided = view.services().into_iter().filter(|service| !view.publishing(service.responses).is_empty());
+    provided.filter_map(|service| service.name.strip_prefix(PREFIX).map(str::to_owned)).collect()
+}
+
 /// Provides it under this name, which no other flight recorder may have.
 pub fn provide(node: &Node, name: &str, events: Sender<Event>) -> Done<Provider<Request, Response>> {
     let service = format!("{PREFIX}{name}");
-    let is_taken = node.domain_state()?.topic(&format!("{service}@request")).is_some();
-    if is_taken {
+    if recorders(&View::of(node)?).iter().any(|there| there == name) {
         return Err(Failure::Failed(format!("there is a flight recorder '{name}' already: give this one another name by --name")));
     }
     Ok(Provider::new(node, &service, &Default::default(), move |call: Caller| {
