@@ -352,7 +352,7 @@ fn every_wrong_value_is_answered_with_what_was_found_and_what_is_possible() {
         (r#""discovery": []"#, "an empty list", "say false for none"),
         (r#""budget": 20"#, "the number 20", "20 Mbit/s"),
         (r#""budget": "20 MB/s""#, "20 MB/s", "20 Mbit/s"),
-        (r#""max_message": "5 GiB""#, "5 GiB", "within 4 GiB"),
+        (r#""max_message": "4 GiB""#, "4 GiB", "less than 4 GiB"),
         (r#""domain": """#, "\"\"", "a text"),
         (r#""rules": {}"#, "an object", "a list of rulesets"),
         (r#""rules": [3]"#, "the number 3", "an object with the keys tag, topics, services"),

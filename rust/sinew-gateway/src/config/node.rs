@@ -130,7 +130,7 @@ impl<'a> Node<'a> {
 
     /// "64 MiB", in bytes.
     pub fn size(&self, most: u64) -> Outcome<u64> {
-        let possible = "a text as \"64 MiB\": a number, more than 0 and within 4 GiB, and B, kB, MB, GB, KiB, MiB or GiB";
+        let possible = "a text as \"64 MiB\": a number, more than 0 and less than 4 GiB, and B, kB, MB, GB, KiB, MiB or GiB";
         let size = units::parse(self.text(possible)?, &units::SIZES).filter(|size| *size <= most);
         size.ok_or_else(|| self.wrong(possible))
     }
