@@ -32,7 +32,7 @@ Written by `make soak`, at {commit}, from what the harnesses have counted, on Li
 
 DEATHS = """## Processes that vanish
 
-{kills} kills in {rounds} rounds of [tests/storm](../tests/storm/README.md): a busy graph of processes, publishers and subscribers of three topics (best effort; reliable and keep-all; transient-local), in place, by pointer, by views, by
+{vanished} processes that vanished, {kills} of them killed, in {rounds} rounds of [tests/storm](../tests/storm/README.md): a busy graph of processes, publishers and subscribers of three topics (best effort; reliable and keep-all; transient-local), in place, by pointer, by views, by
 copies and of another user, services and actions. *Seen by others* counts how often a worker that was left had ended, had got a wrong byte or a wrong order, had missed something that was not counted, or did not get on with something
 that it does, when all were looked at next. *Left behind* counts rounds after which the descriptors, mappings or private memory of a worker or of the manager had grown, or there were entries in the domain's state, files but the one
 socket, or processes.
@@ -92,11 +92,12 @@ def text(report, rounds, night):
     attacks = {fault: counts for fault, counts in faults.items() if "attack" in fault}
     limits = {fault: counts for fault, counts in faults.items() if fault.startswith("the limit ")}
     deaths = {fault: counts for fault, counts in faults.items() if fault not in calls and fault not in attacks and fault not in limits}
-    kills = sum(times for fault, (times, _, _) in deaths.items() if not fault.startswith("stopped"))
+    vanished = sum(times for fault, (times, _, _) in deaths.items() if not fault.startswith("stopped"))
+    kills = vanished - sum(times for fault, (times, _, _) in deaths.items() if fault.startswith("becomes another program"))
     return "\n".join(
         [
             HEAD.format(commit=commit(), kernel=platform.release().split("-")[0], machine=platform.machine(), cores=os.cpu_count()),
-            DEATHS.format(kills=kills, rounds=rounds) + table(deaths),
+            DEATHS.format(vanished=vanished, kills=kills, rounds=rounds) + table(deaths),
             *(sentence + "\n" for sentence in sentences if sentence.startswith(OF_RESTARTS)),
             CALLS.format(times=sum(times for times, _, _ in calls.values())) + table(by_call(calls)),
             LIMITS + table(limits),

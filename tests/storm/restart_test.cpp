@@ -218,7 +218,7 @@ TEST_F(Restart, NobodyNoticesThatTheManagerIsKilledAHundredTimes) {
   }
   end(graph, *node, before);
   if (from_kill.empty()) return;
-  const std::string times = "After a manager was killed (" + std::to_string(from_kill.size()) +
+  const std::string times = "After a manager was killed, and nobody else (" + std::to_string(from_kill.size()) +
                             " times) the state of the domain was right again " + within(from_kill) +
                             "; counted from the first answer of the next manager, " + within(from_answer) + ".";
   std::cout << times << "\n";
