@@ -95,7 +95,7 @@ impl Condition {
         }
         let is_ordered = matches!(self.value, Value::Integer(_) | Value::Real(_));
         let fits = match (target, &self.value) {
-            (Type::Number(Number::Bool), Value::Bool(_)) | (Type::String, Value::Text(_)) => true,
+            (Type::Number(Number::Bool), Value::Bool(_)) => true,
             // A text may look like another value.
             (Type::String, _) => return Ok(Watch { path, comparison: self.equality()?, value: Value::Text(self.literal.clone()) }),
             (Type::Number(number), _) => is_ordered && *number != Number::Bool,
