@@ -64,6 +64,11 @@ class ManagerFaults : public Domain {
     manager_.reset();
     Domain::TearDown();
   }
+  /// The manager's next call of this kind fails.
+  void arm(os::fault::Call call, int error) {
+    manager_->order("arm " + std::to_string(static_cast<int>(call)) + " 1 " + std::to_string(error));
+    manager_->expect("armed");
+  }
   /// Nobody but those who are always there is in the domain, and they can still ask for something of it.
   void expect_nobody_noticed() {
     publish_in_place(*publisher_, 1, 1, 1000);
@@ -127,8 +132,7 @@ TEST_F(ManagerFaults, the_state_of_the_domain_is_told_or_why_not) {
 }
 
 TEST_F(ManagerFaults, a_newcomer_that_is_accepted_and_cannot_be_watched_is_told_why) {
-  manager_->order("arm " + std::to_string(static_cast<int>(os::fault::Call::epoll_ctl)) + " 1 " + std::to_string(ENOSPC));
-  manager_->expect("armed");
+  arm(os::fault::Call::epoll_ctl, ENOSPC);
   try {
     (void)Node::create("newcomer");
     ADD_FAILURE() << "no error";
@@ -145,8 +149,7 @@ TEST_F(ManagerFaults, newcomers_are_told_when_descriptors_run_out_also_after_the
   ASSERT_EQ(::prlimit(manager_->pid(), RLIMIT_NOFILE, nullptr, &limit), 0);
   const rlimit less{manager_->descriptors(), limit.rlim_max};
   ASSERT_EQ(::prlimit(manager_->pid(), RLIMIT_NOFILE, &less, nullptr), 0);
-  manager_->order("arm " + std::to_string(static_cast<int>(os::fault::Call::eventfd)) + " 1 " + std::to_string(ENOMEM));
-  manager_->expect("armed");
+  arm(os::fault::Call::eventfd, ENOMEM);
   std::vector<std::shared_ptr<Node>> newcomers;
   for (int told = 0; told < 3;) {  // the first of them of what is in reserve, which is not there any more then
     try {
