@@ -252,9 +252,8 @@ TEST_F(DomainStates, AWatchCanBeDestroyedByItsCallback) {
 
 TEST_F(DomainStates, NoCallbackComesAfterTheWatchIsDestroyedOrTheNode) {
   auto node = Node::create("node"), busy = Node::create("busy");
-  std::atomic<bool> stop = false;
-  std::thread churn([&] {
-    while (!stop) (void)busy->create_subscriber<Sample>("topic");
+  const std::jthread churn([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) (void)busy->create_subscriber<Sample>("topic");
   });
   for (int i = 0; i < rounds(200); ++i) {
     auto alive = std::make_shared<std::atomic<bool>>(true);
@@ -267,8 +266,6 @@ TEST_F(DomainStates, NoCallbackComesAfterTheWatchIsDestroyedOrTheNode) {
     watch.reset();
     *alive = false;
   }
-  stop = true;
-  churn.join();
 }
 
 TEST_F(DomainStates, ASlowCallbackIsToldInTheEndHowThingsStandAndHoldsNobodyUp) {

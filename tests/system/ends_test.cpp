@@ -44,9 +44,8 @@ TEST_F(Ends, ASubscriberMayBeDestroyedInItsOwnCallback) {
 TEST_F(Ends, NoCallbackRunsAfterItsSubscriberOrItsNodeIsDestroyed) {
   auto sender = Node::create("sender");
   auto publisher = sender->create_publisher<std::uint64_t>("topic");
-  std::atomic<bool> done{false};
-  std::thread flood([&] {
-    for (std::uint64_t number = 1; !done; ++number) publisher->publish(number);
+  const std::jthread flood([&](const std::stop_token& stop) {
+    for (std::uint64_t number = 1; !stop.stop_requested(); ++number) publisher->publish(number);
   });
   for (int round = 0; round < rounds(50); ++round) {
     std::atomic<bool> gone{false}, late{false};
@@ -71,8 +70,6 @@ TEST_F(Ends, NoCallbackRunsAfterItsSubscriberOrItsNodeIsDestroyed) {
     EXPECT_EQ(calls, then);
     EXPECT_FALSE(late);
   }
-  done = true;
-  flood.join();
 }
 
 TEST_F(Ends, ANodeMayBeDestroyedInsideOfItsCallback) {

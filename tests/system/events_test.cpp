@@ -294,9 +294,8 @@ TEST_F(Handlers, MayDestroyTheirSubscriberTheirPublisherAndTheirNode) {
 TEST_F(Handlers, AreNotCalledAnyMoreWhenTheDestructorHasReturned) {
   auto node = Node::create("node");
   auto other = Node::create("other");
-  std::atomic<bool> over{false};
-  std::thread coming_and_going([&] {
-    while (!over) {
+  const std::jthread coming_and_going([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
       auto publisher = other->create_publisher<std::uint64_t>("topic");
       auto subscriber = other->create_subscriber<std::uint64_t>("other_topic");
     }
@@ -322,8 +321,6 @@ TEST_F(Handlers, AreNotCalledAnyMoreWhenTheDestructorHasReturned) {
     std::this_thread::sleep_for(1ms);
     EXPECT_FALSE(late);
   }
-  over = true;
-  coming_and_going.join();
 }
 
 TEST_F(Handlers, AndWhatTheyKeepAreLetGoWithTheirPublisherOrSubscriber) {

@@ -46,9 +46,8 @@ TEST_F(Handshake, S1_a_new_connection_to_a_sleeping_thread_is_woken) {
 TEST_F(Handshake, S1_a_publisher_that_never_rests_is_heard_by_every_newcomer) {
   auto sender = Node::create("sender");
   auto publisher = sender->create_publisher<std::uint64_t>("topic");
-  std::atomic<bool> done{false};
-  std::thread flood([&] {
-    for (std::uint64_t number = 1; !done; ++number) publisher->publish(number);
+  const std::jthread flood([&](const std::stop_token& stop) {
+    for (std::uint64_t number = 1; !stop.stop_requested(); ++number) publisher->publish(number);
   });
   auto receiver = Node::create("receiver");
   for (int round = 1; round <= rounds(100); ++round) {
@@ -57,8 +56,6 @@ TEST_F(Handshake, S1_a_publisher_that_never_rests_is_heard_by_every_newcomer) {
         receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; }, Qos{}, as_from_elsewhere());
     EXPECT_TRUE(eventually([&] { return received >= 3; })) << "round " << round;
   }
-  done = true;
-  flood.join();
 }
 
 TEST_F(Handshake, W40_who_unsubscribes_before_it_is_attached_has_done_nothing_wrong_and_is_not_served) {

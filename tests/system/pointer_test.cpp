@@ -333,9 +333,8 @@ TEST_F(Pointer, OneThatWaitsForAMessageGetsItOrNothingAfterTheTime) {
   auto node = Node::create("node"), other = Node::create("other");
   EXPECT_EQ(wait_for_message<Sample>(*node, "nobody/publishes/this", 20ms), nullptr);
   auto publisher = other->create_publisher<Sample>("topic");
-  std::atomic<bool> stop{false};
-  std::thread publishing([&] {
-    while (!stop) {
+  const std::jthread publishing([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
       publish_in_place(*publisher, 1, 1, 100);
       std::this_thread::sleep_for(1ms);
     }
@@ -344,8 +343,6 @@ TEST_F(Pointer, OneThatWaitsForAMessageGetsItOrNothingAfterTheTime) {
     const auto sample = wait_for_message<Sample>(*node, "topic", 60s);
     EXPECT_TRUE(sample && is_whole(*sample));
   }
-  stop = true;
-  publishing.join();
 }
 
 TEST_F(Pointer, TheInfoSaysThatItCameByPointer) {

@@ -237,9 +237,8 @@ TEST_F(PubSub, SeveralThreadsMayPublishOnOnePublisher) {
 TEST_F(PubSub, S15_a_newcomer_gets_everything_from_its_first_message_on) {
   auto sender = Node::create("sender"), receiver = Node::create("receiver");
   auto publisher = sender->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = 60s});
-  std::atomic<bool> done{false};
-  std::thread flood([&] {
-    for (std::uint64_t number = 1; !done; ++number) publisher->publish(number);
+  const std::jthread flood([&](const std::stop_token& stop) {
+    for (std::uint64_t number = 1; !stop.stop_requested(); ++number) publisher->publish(number);
   });
   for (int round = 0; round < rounds(20); ++round) {
     std::atomic<std::uint64_t> received{0}, wrong{0};
@@ -256,8 +255,6 @@ TEST_F(PubSub, S15_a_newcomer_gets_everything_from_its_first_message_on) {
     newcomer.reset();
     EXPECT_EQ(wrong, 0U);
   }
-  done = true;
-  flood.join();
 }
 
 // Under the thread sanitizer: the memory of what it read last is written again when its connection has gone, and no sweep has seen it let go.

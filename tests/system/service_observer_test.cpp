@@ -131,16 +131,13 @@ TEST_P(ServiceObservers, W70_ThatTakeNothingHoldNobodyUpAndCountWhatTheyMissed) 
 }
 
 TEST_P(ServiceObservers, MayComeAndGoWhileCallsAreMade) {
-  std::atomic<bool> stop = false;
-  std::thread calls([&] {
-    for (std::uint64_t number = 2; !stop; ++number) ASSERT_EQ(client->call(number).get(), 2 * number);
+  std::jthread calls([&](const std::stop_token& stop) {
+    for (std::uint64_t number = 2; !stop.stop_requested(); ++number) ASSERT_EQ(client->call(number).get(), 2 * number);
   });
   for (int i = 0; i < rounds(100); ++i) {
     const RawSubscriber requests = observer_of(*tool, "double@request"), responses = observer_of(*tool, "double@response");
     if (i % 2 == 0) (void)take_soon(i % 4 == 0 ? requests : responses);
   }
-  stop = true;
-  calls.join();
 }
 
 TEST_P(ServiceObservers, CannotBePlainSubscribers) {
@@ -190,8 +187,8 @@ TEST_F(ServiceObserversOfMuch, KeepWhatTheyHoldAndNoMoreThanTheirQuota) {
   const RawSubscriber observer = observer_of(*tool, "work@response");
   await_publishers(observer, 1);
   std::vector<std::shared_ptr<RawFrame>> held;
-  std::thread takes([&] {
-    while (held.size() + observer.core().statistics().missed < 64) {
+  std::jthread takes([&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && held.size() + observer.core().statistics().missed < 64) {
       if (auto frame = observer.take(std::chrono::milliseconds(10))) held.push_back(std::move(frame));
     }
   });
