@@ -110,7 +110,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
     }
     if (looks-- == 0) {
       throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + process_text(os::peer_credentials(channel->socket()).pid) +
-                                              " took the connection but did not answer within 7 s: it may be stopped");
+                                              " took the connection but did not answer within 7 s: it may be stopped, or get no processor");
     }
     if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;

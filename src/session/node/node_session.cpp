@@ -275,7 +275,8 @@ Error NodeSession::destroyed() const {
 
 Error NodeSession::unanswered(const char* what) const {
   const std::string manager = "the manager at " + link_.socket_path();
-  if (link_.manager() > 0) return {ErrorKind::unavailable, manager + " did not answer " + what + " within 5 s: it may be stopped"};
+  if (link_.manager() > 0)
+    return {ErrorKind::unavailable, manager + " did not answer " + what + " within 5 s: it may be stopped, or get no processor"};
   const std::string trouble = link_.trouble();
   return {ErrorKind::disconnected, manager + " is gone, and within 5 s there was no other one to answer " + what +
                                        (trouble.empty() ? "" : " (" + trouble + ")") + ": the node goes on seeking one, try again"};
