@@ -275,23 +275,40 @@ Server::Descriptor Server::end_of_pair(os::Fd end) {
 }
 
 void Server::perform(const Introduce& meet) {
-  try {
-    auto [for_publisher, for_subscriber] = os::socket_pair();
-    os::receive_credentials(for_publisher);
-    os::receive_credentials(for_subscriber);
+  introductions_.push_back(meet);
+  introduce();
+}
+
+// In their order. What cannot be made now is kept: those two have their sessions and their names, and lack nothing but each other.
+void Server::introduce() {
+  while (!introductions_.empty()) {
+    const Introduce& next = introductions_.front();
+    if (!connections_.contains(next.publisher) && !connections_.contains(next.subscriber)) {
+      introductions_.pop_front();
+      continue;
+    }
+    std::pair<os::Fd, os::Fd> ends;
+    try {
+      ends = os::socket_pair();
+      os::receive_credentials(ends.first);
+      os::receive_credentials(ends.second);
+    } catch (const Error& error) {
+      if (std::exchange(introduces_, false)) {
+        base::log(base::LogLevel::error,
+                  std::string("sinewd lets publishers and subscribers wait for each other until it can introduce them: ") + error.what());
+      }
+      retry_at_ = os::now_ns() + retry_pause;
+      return;
+    }
+    introduces_ = true;
+    const Introduce meet = std::move(introductions_.front());
+    introductions_.pop_front();  // before anything is sent: who is lost by it may bring further ones
     SINEW_POINT("manager.pair_made");
-    Descriptor to_publisher = end_of_pair(std::move(for_publisher)), to_subscriber = end_of_pair(std::move(for_subscriber));
+    Descriptor to_publisher = end_of_pair(std::move(ends.first)), to_subscriber = end_of_pair(std::move(ends.second));
     // If one of them was lost meanwhile, the other still gets its end, sees that it is closed, and lets go of the window.
     send(meet.publisher, meet.to_publisher, std::move(to_publisher));
     SINEW_POINT("manager.publisher_introduced");
     send(meet.subscriber, meet.to_subscriber, std::move(to_subscriber));
-  } catch (const Error& error) {
-    // Without the introduction this subscriber would wait for its publisher for ever.
-    send(meet.subscriber,
-         wire::ErrorText{number(ErrorKind::exhausted), std::string("the manager could not make a connection: ") + error.what()});
-    lose(meet.subscriber, error.what());
-    // The publisher hears nothing of it, so it cannot answer.
-    perform(domain_.message(os::now_ns(), meet.publisher, wire::ConnectTaken{meet.to_publisher.connection}));
   }
 }
 
@@ -398,6 +415,7 @@ void Server::retry() {
     if (!connection.queue.empty() && !connection.watches_writable) waiting.push_back(session);
   }
   for (const Session session : waiting) flush(session);
+  introduce();
 }
 
 }  // namespace sinew::manager

@@ -67,6 +67,7 @@ class Server {
   void perform(const Actions& actions);
   void perform(const Send& send);
   void perform(const Introduce& meet);
+  void introduce();
   void perform(const Show& show);
   void perform(const Drop& drop);
   void perform(const Finish& finish);
@@ -89,11 +90,13 @@ class Server {
   std::unordered_map<Session, Connection> connections_;
   std::size_t queued_ = 0;  // of all of them
   bool has_grown_ = false;
+  std::deque<Introduce> introductions_;  // yet to be made; of each session at most as many as it may have unanswered
   Session last_session_;
   Time stays_until_ = 0;          // since somebody else had locked the entrance
   std::optional<Time> retry_at_;  // set while the kernel refuses for want of something that gives no event when it is there again
   bool accepts_ = true;
   bool is_short_ = false;  // of what it takes to accept somebody, which was said
+  bool introduces_ = true;
   bool done_ = false, lost_ = false;
   std::array<os::Poller::Event, 64> events_;
   std::array<std::byte, os::max_packet> buffer_;
