@@ -1,6 +1,8 @@
 #include "os/socket.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -312,6 +314,11 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
 
 void shut_down(const Fd& socket) noexcept {
   ::shutdown(socket.get(), SHUT_RDWR);
+}
+
+bool has_unread(const Fd& socket) noexcept {
+  int size = 0;
+  return ::ioctl(socket.get(), SIOCOUTQ, &size) == 0 && size > 0;
 }
 
 namespace {

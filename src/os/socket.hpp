@@ -82,5 +82,7 @@ void close_connection(Fd socket) noexcept;
 void leave_connection(Fd socket) noexcept;
 /// Both sides find the connection closed, while the descriptor stays.
 void shut_down(const Fd& socket) noexcept;
+/// Whether the other end has yet to read something that was sent here (SIOCOUTQ), and is not closed.
+bool has_unread(const Fd& socket) noexcept;
 
 }  // namespace sinew::os

@@ -1,4 +1,5 @@
 // Many publishers and subscribers of another user at once.
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -199,6 +200,50 @@ TEST_F(Foreign, APublisherOfAnotherUserThatDoesNotBeginTakesNoPlaceOfOneThatDoes
   EXPECT_TRUE(take_soon(*subscriber));
   for (int n = 0; n < 20; ++n) late.order("next");
   late.end();
+}
+
+// As many as are served come and go, one after the other, and read nothing of what they get: a ring's descriptor. Then they read.
+ROLE(foreign_crowd_that_reads_nothing) {
+  become_stranger();
+  Crowd crowd({"subscribes"});
+  std::vector<Talk> pairs;
+  while (pairs.size() < session::most_strangers) {
+    pairs.push_back(crowd.meet());
+    crowd.begin(pairs.back());
+    pairs.back().send(wire::Unsubscribe{});
+    pollfd end{pairs.back().socket().get(), POLLRDHUP, 0};
+    require(::poll(&end, 1, 60'000) == 1, "it is not let go");
+  }
+  Talk one_more = crowd.meet();
+  crowd.begin(one_more);
+  require(crowd.is_left(one_more), "there is a place for one more");
+  say("left");
+  next_order();
+  for (Talk& pair : pairs) require(!crowd.is_left(pair), "what it was sent has gone");
+  say("read");
+  until_finished();
+}
+
+TEST_F(Foreign, WhoHasLeftWithoutReadingWhatItWasSentKeepsItsPlaceUntilItReadsThat) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  const std::size_t before = descriptors_of(::getpid());
+  Child crowd("foreign_crowd_that_reads_nothing");
+  crowd.expect("left");
+  EXPECT_EQ(publisher->statistics().subscribers, 0u);
+  Child late("one_more_subscriber");
+  late.expect("waits");
+  crowd.order("read");
+  crowd.expect("read");
+  late.finish();
+  EXPECT_TRUE(eventually([&] {
+    publish_in_place(*publisher, 1, 1, 1000);
+    return late.has_ended();
+  }));
+  late.end();
+  crowd.end();
+  // But for those of the export.
+  EXPECT_TRUE(eventually([&] { return descriptors_of(::getpid()) <= before + 2 * shm::export_depth; })) << "what ended is kept";
 }
 
 // One that publishes what cannot be, among as many as are heard.

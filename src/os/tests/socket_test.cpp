@@ -105,6 +105,21 @@ TEST(Packet, what_a_dead_peer_sent_is_read_before_the_end_also_when_it_left_some
   EXPECT_EQ(receive_packet(here, buffer).kind, Kind::closed);
 }
 
+TEST(Packet, is_unread_until_the_other_end_has_taken_it_or_is_closed_also_when_the_connection_has_ended) {
+  auto [here, there] = socket_pair();
+  EXPECT_FALSE(has_unread(here));
+  send_packet(here, bytes_of("one"));
+  send_packet(here, bytes_of("two"));
+  shut_down(here);
+  EXPECT_TRUE(has_unread(here));
+  EXPECT_FALSE(has_unread(there));
+  EXPECT_EQ(text_of(receive_packet(there, buffer)), "one");
+  EXPECT_TRUE(has_unread(here));
+  there.reset();
+  EXPECT_FALSE(has_unread(here));
+  EXPECT_FALSE(has_unread(there)) << "nothing is open";
+}
+
 TEST(Packet, sending_to_a_dead_peer_says_closed) {
   auto [here, there] = socket_pair();
   there.reset();

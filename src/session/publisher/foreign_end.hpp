@@ -31,6 +31,10 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   /// It wants to be served, as one that is a second connection with the same reader never does. On the loop's thread.
   bool has_asked() const noexcept { return asked_; }
   bool is_attached() const noexcept { return attached_; }
+  /// Something of what it was sent is still on its way, where descriptors count for who sends them.
+  bool is_unread() const noexcept { return os::has_unread(channel_.socket()); }
+  /// It finds the connection closed, and can read what it was sent.
+  void shut_down() const noexcept { os::shut_down(channel_.socket()); }
   const std::string& peer() const noexcept { return introduction_.peer; }
   const wire::Qos& asked() const noexcept { return introduction_.qos; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }

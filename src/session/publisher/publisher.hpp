@@ -318,6 +318,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// After a connection has left, or was taken out.
   void left_locked();
   std::size_t strangers_locked() const noexcept;
+  void meet_strangers_again_locked();
+  void forget_who_has_read_locked() noexcept;
+  /// When to look again.
+  std::int64_t look_at_unread();
   void turn_away(const ForeignEnd& end, const char* goes_on);
   void count_readers_locked() noexcept;
   void write_missing_pieces_locked(KeptFrames& frames, std::uint64_t from);
@@ -375,7 +379,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::int64_t next_look_ = 0;  // for chunks that may go
   // What readers had yet to unmap, in bytes, when they were waited for in vain; 0 when they have unmapped something since.
   std::size_t not_unmapped_in_time_ = 0;
-  std::vector<std::shared_ptr<ForeignEnd>> foreign_;    // no more than most_strangers_met
+  std::vector<std::shared_ptr<ForeignEnd>> foreign_;    // with those of unread_ no more than most_strangers_met
+  std::vector<std::shared_ptr<ForeignEnd>> unread_;     // have ended, and what they were sent is still on its way
+  std::shared_ptr<LoopTimer> unread_timer_;             // set while there are any
   bool turns_strangers_away_ = false;                   // some that would have been more, and are met again when one of these goes
   std::unique_ptr<Export> export_;                      // made for the first of them
   std::uint64_t connected_ = 0;                         // so many of them there were

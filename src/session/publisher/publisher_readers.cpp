@@ -286,59 +286,6 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   wake_who_waits_for_space();  // it may have been the one that held us back
 }
 
-bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return false;
-    if (foreign_.size() < most_strangers_met) {
-      foreign_.push_back(end);
-      count_readers_locked();
-      return true;
-    }
-  }
-  turn_away(*end, "introduced");
-  return false;
-}
-
-std::size_t Publisher::strangers_locked() const noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(foreign_, [](const auto& end) { return end->has_asked(); }));
-}
-
-bool Publisher::has_place_for(const ForeignEnd& end) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (strangers_locked() <= most_strangers) return true;
-  }
-  turn_away(end, "served");
-  return false;
-}
-
-void Publisher::turn_away(const ForeignEnd& end, const char* goes_on) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(turns_strangers_away_, true)) return;
-  }
-  base::log(base::LogLevel::warn, too_many_strangers(end.peer(), goes_on, topic()));
-}
-
-void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
-  if (options_.endpoint == 0) return export_history(end, 0);
-  const std::lock_guard lock(mutex_);
-  if (closed_) return;
-  end->send_ring(end->export_alone(topic(), options_.budget), 1);
-  came_locked();
-}
-
-void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
-  const std::lock_guard lock(mutex_);
-  const bool was_there = std::erase(foreign_, end) > 0;
-  count_readers_locked();
-  if (was_there && end->is_attached()) tell_left_locked(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
-  // Not while all places are taken, as when one goes that found them so: all would be met again, and it would come and go again, for ever.
-  if (was_there && strangers_locked() < most_strangers && std::exchange(turns_strangers_away_, false)) meet_readers_again();
-  status_.raise();
-}
-
 // --- readers of this process ---------------------------------------------------------------------------------------------------------
 
 std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node) {
@@ -415,7 +362,8 @@ bool Publisher::forget_closed_local() noexcept {
 // Nothing of it may fail for want of memory: it is called from destructors. What cannot be listed as abandoned is never used again in this process, which is as safe.
 void Publisher::close() {
   std::vector<std::shared_ptr<PublisherEnd>> ends, connecting, awaiting_history;
-  std::vector<std::shared_ptr<ForeignEnd>> foreign;
+  std::vector<std::shared_ptr<ForeignEnd>> foreign, unread;
+  std::shared_ptr<LoopTimer> unread_timer;
   std::vector<std::shared_ptr<LocalQueue>> locals;
   {
     const std::lock_guard lock(mutex_);
@@ -458,6 +406,9 @@ void Publisher::close() {
     lanes_.clear();  // after the window: what goes with them may be held by readers, and is not used again
     foreign = std::move(foreign_);
     foreign_.clear();
+    unread = std::move(unread_);
+    unread_.clear();
+    unread_timer = std::move(unread_timer_);
     locals = std::move(locals_);
     locals_.clear();
     count_readers_locked();
