@@ -33,7 +33,9 @@ class ChunkRegion final : public msg::Region {
   explicit ChunkRegion(const session::ChunkTable& chunks) noexcept : chunks_(chunks) {}
   Range around(const void* address) const noexcept override {
     const session::ChunkTable::Entry* const chunk = chunks_.around(reinterpret_cast<std::uintptr_t>(address));
-    return chunk ? Range{chunk->address, chunk->address + chunk->size} : Range{};
+    // Not where the publisher has it: what lies here at its address is something else.
+    if (!chunk || reinterpret_cast<std::uintptr_t>(chunk->mapping->data()) != chunk->address) return {};
+    return {chunk->address, chunk->address + chunk->size};
   }
   std::uint64_t bytes() const noexcept override { return chunks_.bytes; }
 

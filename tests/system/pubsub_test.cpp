@@ -281,6 +281,25 @@ TEST_F(PubSub, S14_what_a_reader_read_last_comes_before_what_is_written_there_la
   slow.join();
 }
 
+TEST_F(PubSub, WhatSixteenPublishersHaveLeftIsKeptBesideOthersThatHaveLeftNothing) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto subscriber = receiver->create_subscriber<std::uint64_t>("topic", Qos{}, as_from_elsewhere());
+  std::vector<std::shared_ptr<Publisher<std::uint64_t>>> publishers(32);
+  for (auto& publisher : publishers) publisher = sender->create_publisher<std::uint64_t>("topic");
+  for (std::uint64_t number = 0; number < publishers.size(); ++number) {
+    await_subscribers(*publishers[number], 1);
+    if (number % 2 == 0) publishers[number]->publish(number);
+  }
+  publishers.clear();
+  EXPECT_TRUE(eventually([&] { return subscriber->statistics().publishers == 0; }));
+  auto next = sender->create_publisher<std::uint64_t>("topic");
+  await_subscribers(*next, 1);
+  std::size_t taken = 0;
+  while (subscriber->take()) ++taken;
+  EXPECT_EQ(taken, 16U);
+  EXPECT_EQ(subscriber->statistics().missed, 0U);
+}
+
 ROLE(renamed_publisher) {
   auto node = Node::create("original");
   auto publisher = node->create_publisher<std::uint64_t>("topic");

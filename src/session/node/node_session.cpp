@@ -235,9 +235,8 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
             const std::lock_guard lock(mutex_);
             subscriptions_[subscription->id()] = subscription;
           }
-          const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
-          if (histories == 0) return;
-          subscription->expect_histories(histories);
+          subscription->expect_histories(std::get<wire::SubscriberRegistered>(answer).histories);
+          if (subscription->options().qos.durability != wire::Durability::transient_local) return;
           loop_.at(subscription->patient_until(), [weak = std::weak_ptr(subscription)] {
             if (const auto impatient = weak.lock()) impatient->wake();
           });

@@ -264,10 +264,10 @@ bool SubscriberEnd::has_news() const noexcept {
   if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
   if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with hang_up)
   const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
+  if (head >= stalled_until_.load(std::memory_order_relaxed)) return true;
   if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
   // sync: TOLD_CHUNK (with on_chunk)
-  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire) ||
-         head >= stalled_until_.load(std::memory_order_relaxed);
+  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
 }
 
 void SubscriberEnd::prefetch() const noexcept {
@@ -384,10 +384,10 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     const auto leave_pending = [&] {
       claims_->release(claim.slot);
       if (next > cursor + 1) claims_->advance_cursor(next - 1);
+      stalled_until_.store(next + reach, std::memory_order_relaxed);
     };
     const auto leave_pending_for = [&](std::uint64_t chunk) {
       leave_pending();
-      stalled_until_.store(next + reach, std::memory_order_relaxed);
       stalled_for_.store(chunk, std::memory_order_relaxed);
     };
     const std::uint64_t newest_chunk = newest_chunk_.load(std::memory_order_acquire);  // sync: TOLD_CHUNK (with on_chunk)
@@ -396,7 +396,9 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       if (no_more_chunks) {
         leave_pending();
         claims_->advance_cursor(head);
-        lost(head - next + 1);
+        const std::uint64_t wanted = (head - next) / thinning_.every() + 1;
+        lost(wanted);
+        skipped(head - next + 1 - wanted);
         return std::nullopt;
       }
       leave_pending_for(claim.frame.newest_chunk);
@@ -405,7 +407,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     // sync: READS_PIECES (with read_pieces)
     const bool in_pieces = reads_pieces_.load(std::memory_order_acquire);  // after newest_chunk_, see read_pieces()
     if (in_pieces && claimed && claim.frame.pieces == shm::pieces_unknown && !no_more_chunks) {
-      // Published before the publisher knew that we need them. It makes them now, and rings.
+      // Published before the publisher knew that we need them. It makes them now, and rings; but not those of a frame that newer ones have pushed out for it (PublisherEnd::decided).
       leave_pending();
       stalled_for_pieces_.store(next, std::memory_order_relaxed);
       continue;

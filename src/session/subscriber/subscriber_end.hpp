@@ -163,6 +163,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void count_received(std::int64_t published, std::uint64_t copied) noexcept;
   /// Published, but not decided about by this reader.
   std::uint64_t waiting() const noexcept;
+  /// Of how many one is wanted.
+  std::uint32_t every() const noexcept { return thinning_.every(); }
 
  private:
   void on_event(const os::Poller::Event& event) override { read(event, longest_turn); }
@@ -207,8 +209,9 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // pair TOLD_CHUNK: who sees a chunk's id finds it mapped, and knows whether pieces are read.
   std::atomic<std::uint64_t> newest_chunk_{0};
   // relaxed, both of them: written and read by who takes; others may take it for awake or asleep a moment too long
-  std::atomic<std::uint64_t> stalled_for_{0};    // the chunk that the next frame waits for
-  std::atomic<std::uint64_t> stalled_until_{0};  // or, for that chunk never comes, the head at which newer frames have pushed it out
+  std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
+  std::atomic<std::uint64_t> stalled_until_{
+      0};  // or, for that chunk or its pieces never come, the head at which newer frames have pushed it out
   // pair CHUNKS: who sees the version finds the table, or a newer one, under chunks_mutex_.
   std::atomic<std::uint64_t> chunks_version_{1};
   std::uint64_t quota_ = 0;

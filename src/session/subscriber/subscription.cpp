@@ -22,6 +22,15 @@ constexpr std::ptrdiff_t departed_kept = 16;
 // For publishers that were there before, to be introduced and to tell what they have kept.
 constexpr std::chrono::nanoseconds patience = std::chrono::milliseconds(500);
 
+// What is lost with one that is not asked any more. A queue has only what is wanted.
+std::uint64_t wanted_of(const LocalQueue& queue) {
+  return queue.waiting();
+}
+
+std::uint64_t wanted_of(const SubscriberEnd& end) {
+  return (end.waiting() + end.every() - 1) / end.every();
+}
+
 }  // namespace
 
 Subscription::Subscription(std::uint64_t id, const std::string& topic, const std::string& node, std::shared_ptr<Counters> counters,
@@ -59,7 +68,8 @@ std::optional<std::vector<std::shared_ptr<Connection>>> Subscription::enlist(std
     if (closed_.load(std::memory_order_relaxed)) return std::nullopt;
     if (!thread_) {
       std::ptrdiff_t too_many = 0;
-      if (options_.endpoint == 0) too_many = std::ranges::count_if(among, [](const auto& each) { return each->hung_up(); }) - departed_kept;
+      const auto is_left_over = [](const auto& each) { return each->hung_up() && !each->finished(); };
+      if (options_.endpoint == 0) too_many = std::ranges::count_if(among, is_left_over) - departed_kept;
       dropped.reserve(among.size());  // nothing may throw while it erases
       std::erase_if(among, [&](const auto& each) {
         if (!each->finished() && !(each->hung_up() && too_many-- > 0)) return false;
@@ -141,7 +151,7 @@ void Subscription::count_locked(Connection& gone) {
 template <class Connection>
 void Subscription::forget_locked(Connection& gone) {
   count_locked(gone);
-  before_.missed += gone.waiting();
+  before_.missed += wanted_of(gone);
 }
 
 // Each connection of an endpoint counts anew.
