@@ -11,7 +11,11 @@ constexpr std::array names = {"ok",        "invalid_argument", "name_taken", "ty
 static_assert(names.size() == SINEW_LOST + 1);
 static_assert(static_cast<int>(ErrorKind::system) + 1 == SINEW_SYSTEM);
 
+// What runs later as the thread ends, as a destructor of the user's or a function of atexit(), may fail as well. It outlives last_error, as it has no destructor.
+thread_local bool is_gone = false;
+
 struct LastError {
+  ~LastError() { is_gone = true; }
   std::string text;
   const char* short_text = nullptr;  // where there is no memory for the other
 };
@@ -20,6 +24,7 @@ thread_local LastError last_error;
 }  // namespace
 
 sinew_status fail(sinew_status status, const char* text) noexcept {
+  if (is_gone) return status;
   try {
     last_error.text = text;
     last_error.short_text = nullptr;
@@ -84,5 +89,6 @@ const char* sinew_status_name(sinew_status status) {
 }
 
 const char* sinew_last_error() {
+  if (sinew::c::is_gone) return "it failed as its thread ended, when there is no place any more to say what";
   return sinew::c::last_error.short_text ? sinew::c::last_error.short_text : sinew::c::last_error.text.c_str();
 }

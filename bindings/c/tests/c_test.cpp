@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -228,6 +229,33 @@ TEST_F(C, WhenTheNodeIsDestroyedWhatItMadeSaysSo) {
   EXPECT_EQ(sinew_publisher_loan(publisher, 100, &loan, &data), SINEW_CLOSED);
   EXPECT_NE(std::string(sinew_last_error()).find("the node has been destroyed"), std::string::npos);
   sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+}
+
+// As a destructor of the user's does that the thread has had for longer than a text of this library.
+TEST_F(C, WhatFailsAsItsThreadEndsFailsAsEverAndSaysThatItCannotSayWhy) {
+  struct AtTheEnd {
+    ~AtTheEnd() {
+      sinew_frame* frame = nullptr;
+      status = sinew_subscriber_take(subscriber, 0, &frame);
+      text = sinew_last_error();
+    }
+    sinew_subscriber* subscriber;
+    sinew_status& status;
+    std::string& text;
+  };
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  sinew_status status = SINEW_OK;
+  std::string before, text;
+  std::thread([&] {
+    thread_local const AtTheEnd last{subscriber, status, text};
+    sinew_frame* frame = nullptr;
+    sinew_subscriber_take(last.subscriber, 0, &frame);
+    before = sinew_last_error();
+  }).join();
+  EXPECT_EQ(status, SINEW_NOTHING);
+  EXPECT_NE(text, before) << "it lies in memory that was given back";
+  EXPECT_NE(text.find("as its thread ended"), std::string::npos) << text;
   sinew_subscriber_destroy(subscriber);
 }
 
