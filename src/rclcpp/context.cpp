@@ -169,9 +169,10 @@ bool ok() noexcept {
 }
 
 bool sleep_for(std::chrono::nanoseconds time) {
-  if (session::forked()) {
-    if (time.count() > 0) os::sleep_for(time);  // what would be rung is closed here
-  } else if (time.count() > 0) {
+  if (time.count() <= 0) return ok();
+  if (!ok() || session::forked()) {
+    os::sleep_for(time);  // shutdown() is not ahead, or what it would ring is closed here
+  } else {
     os::wait_until_rung(detail::over(), detail::deadline_of(time.count()));
   }
   return ok();

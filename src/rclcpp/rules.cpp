@@ -32,15 +32,29 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+// As C writes them, which is how ROS reads them: 31, 0x1f and 037 are one number.
 std::optional<std::int64_t> integer_of(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  std::string digits = text.starts_with('-') ? "-" : "";
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hex) text.remove_prefix(2);
+  const int base = is_hex ? 16 : text.starts_with('0') ? 8 : 10;
+  if (text.starts_with('-')) return std::nullopt;
+  digits += text;
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(value) : std::nullopt;
 }
 
 // By a stream, as libc++ has std::from_chars for integers only.
 std::optional<double> real_of(std::string_view text) {
+  const std::string_view size = text.starts_with('-') || text.starts_with('+') ? text.substr(1) : text;
+  for (const auto* const word : {".inf", ".Inf", ".INF", "inf"}) {
+    if (size == word) return text.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
+  }
+  for (const auto* const word : {".nan", ".NaN", ".NAN", "nan"}) {
+    if (text == word) return std::nan("");
+  }
   std::istringstream in{std::string(text)};
   in.imbue(std::locale::classic());
   double value = 0;
@@ -54,17 +68,14 @@ bool is_quoted(std::string_view text) {
 
 ParameterValue parse_scalar(std::string_view text) {
   if (is_quoted(text)) return std::string(text.substr(1, text.size() - 2));
-  for (const auto* const word : {"true", "True", "TRUE"}) {
+  for (const auto* const word : {"true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "on", "On", "ON"}) {
     if (text == word) return true;
   }
-  for (const auto* const word : {"false", "False", "FALSE"}) {
+  for (const auto* const word : {"false", "False", "FALSE", "no", "No", "NO", "n", "N", "off", "Off", "OFF"}) {
     if (text == word) return false;
   }
   if (const auto integer = integer_of(text)) return *integer;
   if (const auto real = real_of(text)) return *real;
-  if (text == ".inf") return HUGE_VAL;
-  if (text == "-.inf") return -HUGE_VAL;
-  if (text == ".nan") return std::nan("");
   return std::string(text);
 }
 

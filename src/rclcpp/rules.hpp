@@ -24,7 +24,7 @@ struct Rules {
 /// Takes these arguments out of `arguments`, whose first is the program. Throws Error(invalid_argument).
 Rules take_rules(std::vector<std::string>& arguments);
 
-/// What a value on the command line is, as YAML has it: true, 3, 0.5, text, 'text', [1, 2].
+/// What a value on the command line is, as YAML has it for ROS: true, on, 3, 0x1f, 0.5, .inf, text, 'text', [1, 2].
 ParameterValue parse_value(std::string_view text);
 /// What a parameter declared with the value `declared` gets when `given` is given for it. Throws Error(invalid_argument) for another type.
 ParameterValue given_value(const std::string& name, const ParameterValue& given, ParameterValue declared);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <std_srvs/srv/trigger.hpp>
 #include <thread>
 
 #include "tests/system/rclcpp.hpp"
@@ -71,6 +72,21 @@ TEST_F(Ending, SignalsEndSpinSleepAndWaiting) {
       EXPECT_EQ(child.wait(), 0) << role << child.errors();
     }
   }
+}
+
+// As a program does that slows its motors down when spin() has returned.
+TEST_F(Ending, WhoSleepsWhenItIsOverSleepsItsWholeTime) {
+  const auto sleeps = [](auto sleep) {
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_FALSE(sleep());
+    return std::chrono::steady_clock::now() - before;
+  };
+  EXPECT_GE(sleeps([] { return rclcpp::sleep_for(20ms); }), 20ms) << "before init()";
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  rclcpp::shutdown();
+  EXPECT_GE(sleeps([] { return rclcpp::sleep_for(20ms); }), 20ms);
+  rclcpp::Rate rate(20ms);
+  EXPECT_GE(sleeps([&] { return rate.sleep(), rate.sleep(); }), 20ms);
 }
 
 TEST_F(Ending, TheSecondCtrlCKillsAProgramThatDoesNotListen) {
@@ -205,6 +221,21 @@ TEST_F(Services, ARequestIsAnsweredByAnotherProcess) {
   // Also to who waits without spinning.
   EXPECT_EQ(client->async_send_request(request(1, 2)).get()->sum, 3);
   adder.end();
+}
+
+TEST_F(Services, AResponseThatTheCallbackKeepsStaysAsItWas) {
+  using std_srvs::srv::Trigger;
+  std::shared_ptr<Trigger::Response> kept;
+  const auto service = node->create_service<Trigger>(
+      "trigger", [&](const std::shared_ptr<Trigger::Request>, const std::shared_ptr<Trigger::Response> response) {
+        response->message = "long enough to lie outside of the string itself";
+        kept = response;
+      });
+  const auto caller = node->create_client<Trigger>("trigger");
+  auto result = caller->async_send_request(std::make_shared<Trigger::Request>());
+  ASSERT_EQ(rclcpp::spin_until_future_complete(node, result, std::chrono::hours(1)), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(result.get()->message, kept->message);
+  EXPECT_NE(kept->message, "");
 }
 
 TEST_F(Services, ACallbackThatTakesTheRequestsIdIsCalledToo) {

@@ -1,5 +1,6 @@
 // Programs that are written for rclcpp: topics, timers, names, parameters.
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <thread>
 
@@ -352,6 +353,23 @@ TEST_F(Given, ParametersHaveTheValuesOfTheCommandLineOrElseOfTheProgram) {
   EXPECT_EQ(missing, "other");
   EXPECT_TRUE(with->has_parameter("rate"));
   EXPECT_FALSE(with->has_parameter("missing"));
+}
+
+TEST_F(Given, ValuesAreReadAsRosReadsThem) {
+  const auto with =
+      node({"--ros-args", "-p", "hex:=0x1F",   "-p", "octal:=-010", "-p", "no_octal:=09", "-p", "on:=on",      "-p", "off:=No", "-p",
+            "far:=inf",   "-p", "deep:=-.INF", "-p", "plus:=+.inf", "-p", "unknown:=nan", "-p", "text:='off'", "-p", "odd:=0x"});
+  EXPECT_EQ(with->declare_parameter("hex", 0), 31);
+  EXPECT_EQ(with->declare_parameter("octal", 0), -8);
+  EXPECT_EQ(with->declare_parameter("no_octal", 0.0), 9.0);
+  EXPECT_EQ(with->declare_parameter("on", false), true);
+  EXPECT_EQ(with->declare_parameter("off", true), false);
+  EXPECT_EQ(with->declare_parameter("far", 0.0), HUGE_VAL);
+  EXPECT_EQ(with->declare_parameter("deep", 0.0), -HUGE_VAL);
+  EXPECT_EQ(with->declare_parameter("plus", 0.0), HUGE_VAL);
+  EXPECT_TRUE(std::isnan(with->declare_parameter("unknown", 0.0)));
+  EXPECT_EQ(with->declare_parameter("text", "on"), "off");
+  EXPECT_EQ(with->declare_parameter("odd", ""), "0x");
 }
 
 TEST_F(Given, ParametersThatDoNotFitAreRefusedWithASentence) {

@@ -36,7 +36,7 @@ SINEW_API bool shutdown();
 /// Between init() and shutdown(), or the signal. Anywhere. After fork() a signal to the child ends nothing but what this says there.
 SINEW_API bool ok() noexcept;
 
-/// Sleeps so long, or until shutdown(); then it returns false.
+/// Sleeps so long, or until shutdown(). False after shutdown(), and before init(), when it sleeps all the same, as a program that slows its motors down before it ends.
 SINEW_API bool sleep_for(std::chrono::nanoseconds time);
 
 }  // namespace sinew::rclcpp

@@ -144,6 +144,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
           } else {
             callback(std::make_shared<RequestId>(), std::make_shared<Request>(request), response);
           }
+          if (response.use_count() > 1) return *response;  // the callback keeps it
           return std::move(*response);
         }));
   }
