@@ -10,7 +10,8 @@ seen = 0
 
 async def look(node: sinew.Node) -> None:
     global seen
-    async for picture, info in node.subscribe("pattern/image"):
+    pictures = await asyncio.to_thread(node.subscribe, "pattern/image")  # it waits for the camera, which says what the type is
+    async for picture, info in pictures:
         print(f"{picture.width} x {picture.height}, mean {picture.pixels.mean():.1f}, sequence {info.sequence}, missed {info.missed}", flush=True)
         seen += 1
 

@@ -1,7 +1,8 @@
 """The native half of sinew: nodes, messages and types, on the C interface (bindings/c/sinew.h).
 
 Times that are given are seconds (`float`), `None` is for ever; points in time that are told are nanoseconds of `time.monotonic_ns()`.
-Everything may be used by any thread. What waits lets other threads run and ends with KeyboardInterrupt on Ctrl-C; but closing waits for callbacks that run, whatever they wait for: give what may be long in coming in them a timeout.
+Everything may be used by any thread. What waits lets other threads run and ends with KeyboardInterrupt on Ctrl-C; but what asks the manager (Node(), what is created of one, domain(), counters()) goes on until that answers, some seconds at most, and publishing as long as `max_blocking` lets it.
+Closing waits for callbacks that run, whatever they wait for: give what may be long in coming in them a timeout.
 Callbacks run on execution threads of the node, one at a time; what they raise goes to `sys.unraisablehook`, whose `object` shows what was called and by whom, and has it as `function`.
 """
 # Long because: it is the interface of one module and its manual.
@@ -306,6 +307,7 @@ class Node:
     @overload
     def subscribe(self, topic: str, type: Optional[AnyType] = None, callback: Optional[Callable[..., object]] = None, **options: Unpack[SubscriberOptions]) -> Subscriber[Any]:
         """Without a type, takes that of the topic, and waits for one to be there at most `timeout`; then Timeout. `timeout` is also how long iterating waits for each message.
+        In a coroutine that would hold the loop up: `await asyncio.to_thread(node.subscribe, topic)`, or give the type.
 
         `callback(message)` or `callback(message, info)`, by the number of its parameters.
         """

@@ -42,7 +42,7 @@ def image_array(image: Any) -> np.ndarray[Any, Any]:
     data = image.data if isinstance(image.data, np.ndarray) else np.frombuffer(image.data, np.uint8)
     height, width = int(image.height), int(image.width)
     row = width * channels * dtype.itemsize
-    step = int(getattr(image, "step", 0)) or row
+    step = int(getattr(image, "step", None) or row)  # None where a draft has it not set
     if step < row:
         raise ValueError(f"an image of {width} columns in {image.encoding!r} has rows of {row} bytes, but its step is {step}")
     needed = (height - 1) * step + row if height and width else 0

@@ -23,7 +23,7 @@ LONGEST_S = 100 * 365 * 24 * 3600
 class Qos:
     """A value; `dataclasses.replace(qos, depth=1)` makes another. The defaults of both sides fit. Durations are seconds, above 0 and at most 100 years.
 
-    Raises ValueError for what is out of range.
+    Raises ValueError for what is out of range, and TypeError for what is of another type.
     """
 
     depth: int = 8
@@ -44,12 +44,27 @@ class Qos:
     """A sign of life comes at least so often. None: the end of its process tells."""
 
     def __post_init__(self) -> None:
+        if _whole(self.depth) is None:
+            raise TypeError(f"depth={self.depth!r}: it is a whole number of messages, as in sinew.Qos(depth=10)")
+        for name in ("keep_all", "reliable", "transient_local", "manual_by_topic"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name}={getattr(self, name)!r}: it is True or False, as in sinew.Qos({name}=True); bool(...) makes one of other values")
         if not 1 <= self.depth <= MOST_DEPTH:
             raise ValueError(f"a depth of {self.depth}: 1 to {MOST_DEPTH} messages of a publisher can be kept, or all of them, by keep_all")
         for name in ("deadline", "lifespan", "lease"):
             duration = getattr(self, name)
             if duration is not None and not 0 < duration <= LONGEST_S:
                 raise ValueError(f"a {name} of {duration} s: it is above 0 and at most 100 years, or None")
+
+
+def _whole(given: Any) -> Optional[int]:
+    """The whole number that it is, or None."""
+    if isinstance(given, bool):  # which is a number to Python, and not what is meant by one
+        return None
+    try:
+        return operator.index(given)
+    except TypeError:
+        return None
 
 
 sensor_data = Qos(depth=5)
@@ -66,10 +81,8 @@ def asked(given: Any) -> Qos:
     """What `qos=` says: a Qos, or a number, which is its depth."""
     if isinstance(given, Qos):
         return given
-    if not isinstance(given, bool):  # which is a number to Python, and not what is meant by one
-        try:
-            return Qos(depth=operator.index(given))
-        except TypeError:
-            pass
+    depth = _whole(given)
+    if depth is not None:
+        return Qos(depth=depth)
     preset = f" sinew.qos.{given} is one." if isinstance(given, str) and given in __all__[1:] else ""
     raise TypeError(f"qos={given!r}: it is a sinew.Qos, as qos=sinew.Qos(depth=10, reliable=True), or a number, the depth.{preset}")

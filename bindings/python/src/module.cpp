@@ -32,6 +32,7 @@ nb::object as_dict(nb::handle value) {
   }
   if (!nb::isinstance<Draft>(value)) raise_python(PyExc_TypeError, "asdict() takes a Message, a Sequence or a Draft");
   const Draft& draft = nb::cast<const Draft&>(value);
+  require_fields(draft);
   nb::dict members;
   for (std::size_t i = 0; i < draft.values.size(); ++i) {
     const nb::object& given = draft.values[i];

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -61,6 +62,20 @@ class Page(Case):
 
             # The first one may be late, and the next ones are in time: the more have come, the less that counts.
             self.wait_until(lambda: seconds_apart() > 0.8 / 30)
+
+    def test_the_program_in_asyncio_of_the_page_does_the_rest_while_it_waits_for_a_topic_and_ends_at_one_interrupt(self):
+        [both] = [block for block in page.blocks_of(PAGE.read_text()) if block.word == "both.py"]
+        program = self.start_text(both.text)
+
+        def has_a_client(node):
+            state = node.domain()
+            [requests] = [topic.id for topic in state.topics if topic.name == "stop@request"] or [None]
+            return any(each.publishes and each.topic == requests for each in state.endpoints)
+
+        with sinew.Node("test") as node:
+            self.wait_until(lambda: has_a_client(node))
+        program.interrupt()
+        self.assertIn("KeyboardInterrupt", self.assert_ends(program, status=-signal.SIGINT))
 
     def test_every_link_of_the_page_leads_to_a_file(self):
         links = re.findall(r"\]\(([^)]+)\)", page.text_of(PAGE.read_text()))

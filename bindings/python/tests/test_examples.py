@@ -37,6 +37,11 @@ class Examples(Case):
         self.assert_prints(viewer, r"(?m)^[1-9]\d* pictures until now$")
         self.assert_ends_when_interrupted(viewer, camera)
 
+    def test_a_viewer_in_asyncio_that_waits_for_a_camera_leaves_its_other_tasks_their_turn_and_ends_at_one_interrupt(self):
+        viewer = self.example("async_viewer")
+        self.assert_prints(viewer, r"(?m)^0 pictures until now$")
+        self.assert_ends_when_interrupted(viewer)
+
     def test_a_service_and_its_client(self):
         said = self.assert_ends(self.example("adder"))
         self.assertRegex(said, r"^6\n.*nothing to add\n$")

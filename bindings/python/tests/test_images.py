@@ -57,6 +57,12 @@ class Images(unittest.TestCase):
         sinew.image_array(image(2, 2, "bgr8", data))[1, 1, 2] = 7
         self.assertEqual(data[11], 7)
 
+    def test_that_are_being_filled_need_no_step(self):
+        draft = sinew.type_of("sensor_msgs/msg/Image").draft(height=2, width=2, encoding="bgr8", data=np.arange(12, dtype=np.uint8))
+        self.assertIsNone(draft.step)
+        np.testing.assert_array_equal(sinew.image_array(draft), np.arange(12).reshape(2, 2, 3))
+        self.assertTrue(np.shares_memory(sinew.image_array(draft), draft.data))
+
     def test_of_bytes_are_views_too(self):
         self.assertEqual(sinew.image_array(image(1, 2, "mono8", b"\x05\x06")).tolist(), [[5, 6]])
 

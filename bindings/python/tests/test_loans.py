@@ -110,6 +110,21 @@ for draft in published, refused:
 assert other.statistics()["published"] == 1
 """)
 
+    def test_that_have_ended_are_no_dicts_of_nothing(self):
+        self.assert_runs("""
+holder = sinew.Type("robot/Holder{held:" + publisher.type.signature + ";}")
+with publisher.loan(data=8 * MIB) as published:
+    assert list(sinew.asdict(published)) == ["data"]
+with contextlib.suppress(KeyError), publisher.loan(data=8 * MIB) as refused:
+    raise KeyError
+for draft in published, refused, holder.draft(held=published):
+    try:
+        sinew.asdict(draft)
+        assert False
+    except RuntimeError as error:
+        assert "the loan has been published, or given back" in str(error), error
+""")
+
     def test_give_the_memory_back_with_the_last_array(self):
         self.assert_runs("""
 arrays = loan(7)

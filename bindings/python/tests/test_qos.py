@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import sinew
 from harness import Case
 
@@ -61,6 +62,27 @@ class Values(Case):
         ):
             with self.subTest(wrong=wrong), self.assertRaisesRegex(ValueError, says):
                 sinew.Qos(**wrong)
+
+    def test_of_another_type_are_refused_with_what_is_allowed(self):
+        for wrong, says in (
+            ({"depth": 2.5}, r"depth=2\.5: it is a whole number of messages, as in sinew\.Qos\(depth=10\)"),
+            ({"depth": "3"}, "depth='3': it is a whole number"),
+            ({"depth": True}, "depth=True: it is a whole number"),
+            ({"depth": None}, "depth=None: it is a whole number"),
+            ({"depth": np.float32(2)}, "it is a whole number"),
+            *(({name: 1}, rf"{name}=1: it is True or False, as in sinew\.Qos\({name}=True\)") for name in ("keep_all", "reliable", "transient_local", "manual_by_topic")),
+            ({"reliable": None}, "reliable=None: it is True or False"),
+            ({"reliable": np.bool_(True)}, r"it is True or False, .*; bool\(\.\.\.\) makes one"),
+        ):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, says):
+                sinew.Qos(**wrong)
+
+    def test_of_numpy_are_numbers_too(self):
+        with sinew.Node("test") as node:
+            publisher = node.create_publisher("x", sinew.uint32, qos=sinew.Qos(depth=np.int64(3), deadline=np.float32(0.5)))
+            [told] = node.domain().endpoints
+            self.assertEqual((told.depth, told.deadline_ns), (3, 500_000_000))
+            publisher.close()
 
     def test_of_liveliness_by_topic_need_a_lease(self):
         with sinew.Node("test") as node:
