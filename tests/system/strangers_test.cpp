@@ -462,48 +462,5 @@ TEST_F(StrangeTime, AMessageWhosePublisherSaysThatItIsOlderThanAnyNumberHasExpir
   EXPECT_EQ(subscriber->statistics().expired, 1u);
 }
 
-class StrangeChunks : public Domain {};
-
-// It may have died with the announcement on its way.
-TEST_F(StrangeChunks, OfMessagesWhoseChunkNeverComesOnlyTheWantedOnesAreMissed) {
-  auto node = Node::create("receiver");
-  SubscriberOptions options;
-  options.every = 10;
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_all(), options);
-  {
-    Stranger stranger("stranger");
-    HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
-    ASSERT_TRUE(publisher.take_attach());
-    publisher.send_ring();
-    for (int i = 0; i < 100; ++i) publisher.publish(publisher.lay(4096, 1), 1);
-    ASSERT_TRUE(eventually([&] { return subscriber->statistics().publishers == 1; }));
-  }
-  EXPECT_TRUE(eventually([&] { return !subscriber->take() && subscriber->statistics().missed > 0; }));
-  EXPECT_EQ(subscriber->statistics().missed, 10u);
-  EXPECT_EQ(subscriber->statistics().skipped, 90u);
-}
-
-// The other one is waited for half a second, and then for ever only where nobody looks again.
-TEST_F(StrangeChunks, OneThatIsStoppedBeforeItBringsWhatItHasKeptKeepsNoOtherPublishersMessagesFromASubscriber) {
-  auto node = Node::create("receiver");
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.transient_local());
-  Stranger stopped_node("stopped"), other_node("other");
-  const wire::Qos kept{.depth = 8, .durability = wire::Durability::transient_local};
-  HandPublisher stopped(stopped_node.meet_subscriber<Sample>("topic", kept), stopped_node.window);
-  HandPublisher other(other_node.meet_subscriber<Sample>("topic", kept), other_node.window);
-  for (HandPublisher* publisher : {&stopped, &other}) {
-    ASSERT_TRUE(publisher->take_attach());
-    publisher->writer->publish(
-        {.root = publisher->lay(4096, publisher == &other ? 2 : 1), .size = sizeof(Sample), .source_time = 1, .newest_chunk = 1});
-    publisher->send_ring();
-  }
-  other.send_chunk();
-  os::ring(other.bell_eventfd.get());
-  ASSERT_TRUE(eventually([&] { return subscriber->statistics().publishers == 2; }));
-  const auto message = subscriber->take(std::chrono::hours(1));  // sleeps, and does not look by itself
-  ASSERT_TRUE(message);
-  EXPECT_EQ(message->number, 2u);
-}
-
 }  // namespace
 }  // namespace sinew::system

@@ -1,5 +1,4 @@
 // Subscribers that do not read messages in place: by choice, because their process has no room at the publisher's addresses, or because it was built otherwise.
-#include <poll.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -435,37 +434,6 @@ TEST_F(View, MessagesThatHaveNoRoomForTheirPiecesAreCountedAsMissed) {
   const auto next = take_soon(*subscriber);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->number, 2U);
-}
-
-// As when the publisher learns that they are needed when the newer one is there, and writes no more than the reader asks for.
-TEST_F(View, OneWhosePiecesAreNeverWrittenKeepsNoNewerOneFromAReaderThatWantsTheNewest) {
-  auto node = Node::create("node");
-  SubscriberOptions options;
-  options.delivery = Delivery::view;
-  std::atomic<std::uint64_t> number{0};
-  auto subscriber =
-      node->create_subscriber<Sample>("topic", [&](const Sample& sample) { number = sample.number; }, Qos{}.keep_last(1), options);
-  Stranger stranger("publisher");
-  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
-  ASSERT_TRUE(publisher.take_attach());
-  publisher.send_ring();
-  publisher.send_chunk();
-  const Sample sample = sample_of(1, 2, 100);
-  const msg::cdr::Codec codec(*msg::message_of<Sample>().type);
-  std::vector<std::byte> stream(codec.measure(&sample)->stream);
-  codec.write(&sample, stream.data());
-  constexpr std::size_t table_at = 256, stream_at = 4096;
-  const std::uint64_t table[] = {1, publisher.address(stream_at), stream.size()};
-  std::memcpy(publisher.at(table_at), table, sizeof table);
-  std::memcpy(publisher.at(stream_at), stream.data(), stream.size());
-  publisher.publish(publisher.address(0), 1, shm::pieces_unknown);
-  EXPECT_TRUE(eventually([&] {
-    pollfd bell{publisher.bell_eventfd.get(), POLLIN, 0};
-    return ::poll(&bell, 1, 0) == 0;
-  })) << "it does not look";
-  publisher.publish(publisher.address(0), 1, publisher.address(table_at));
-  EXPECT_TRUE(eventually([&] { return number == 2; }));
-  EXPECT_EQ(subscriber->statistics().missed, 1U);
 }
 
 // A publisher whose memory is changed by something wild while readers decode it.

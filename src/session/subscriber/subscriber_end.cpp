@@ -263,8 +263,8 @@ bool SubscriberEnd::has_news() const noexcept {
   const std::uint64_t head = this->head();
   if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
   if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with hang_up)
-  const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
   if (head >= stalled_until_.load(std::memory_order_relaxed)) return true;
+  const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
   if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
   // sync: TOLD_CHUNK (with on_chunk)
   return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
@@ -350,10 +350,8 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   // Who writes nonsense into a ring faster than we can pass over it must not keep us here.
   for (std::uint32_t passed = 0; passed < 2 * shm::ring_capacity && has_news(); ++passed) {
     // sync: HUNG_UP (with hang_up)
-    const bool no_more_chunks =
-        hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
-    const std::uint64_t head = this->head();
-    const std::uint64_t cursor = claims_->cursor();
+    const bool no_more_chunks = hung_up_.load(std::memory_order_acquire);  // before newest_chunk_: what came before the end counts
+    const std::uint64_t head = this->head(), cursor = claims_->cursor();
     if (head <= cursor) return std::nullopt;
     if (head > last_sequence) {
       base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
