@@ -23,6 +23,9 @@ std::array<std::atomic<Executor*>, 64> spinning{};
 std::atomic<unsigned> ending{0};
 // relaxed: written before the signals lead to who reads it
 std::atomic<int> end_bell{-1};
+// How often init() was called. relaxed: a thread that sees it late takes the end of the time before for that of this one, and sleeps on
+std::atomic<unsigned> times{0};
+thread_local unsigned knows_end_of = 0;  // this thread was told that it was over
 
 struct Context {
   std::mutex mutex;  // guards all of it
@@ -78,6 +81,7 @@ std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerO
   for (const auto& [logger, level] : rules.levels) Logger(logger).set_level(level);
   all.rules = std::move(rules);
   all.begun = true;
+  times.fetch_add(1, std::memory_order_relaxed);
   runs.store(true, std::memory_order_seq_cst);  // sync: RUNS (with goes_on)
   const bool both = handlers == SignalHandlerOptions::All;
   all.interrupts.emplace(both || handlers == SignalHandlerOptions::SigInt, both || handlers == SignalHandlerOptions::SigTerm, &interrupted);
@@ -127,6 +131,7 @@ Spinning::~Spinning() {
   if (place_ < 0) return;
   spinning[static_cast<std::size_t>(place_)].store(nullptr, std::memory_order_seq_cst);  // sync: SPINNING (with end_now)
   while (ending.load(std::memory_order_seq_cst) != 0) os::spin_hint();                   // sync: ENDING (with end_now)
+  (void)ok();                                                                            // where that is why it ends, its thread knows it
 }
 
 bool Spinning::goes_on() const noexcept {
@@ -161,17 +166,22 @@ bool shutdown() {
   const bool ended = end_now();
   all.interrupts.reset();
   all.begun = false;
+  knows_end_of = times.load(std::memory_order_relaxed);
   return ended;
 }
 
 bool ok() noexcept {
-  return runs.load(std::memory_order_relaxed);
+  const bool is = runs.load(std::memory_order_relaxed);
+  if (!is) knows_end_of = times.load(std::memory_order_relaxed);
+  return is;
 }
 
+// Who knows that it is over wants to sleep all the same, as a program that slows its motors down before it ends. Who does not is told by that, lest it sleep on when the signal came just before.
 bool sleep_for(std::chrono::nanoseconds time) {
   if (time.count() <= 0) return ok();
-  if (!ok() || session::forked()) {
-    os::sleep_for(time);  // shutdown() is not ahead, or what it would ring is closed here
+  const bool knows_end = !runs.load(std::memory_order_relaxed) && knows_end_of == times.load(std::memory_order_relaxed);
+  if (knows_end || session::forked()) {
+    os::sleep_for(time);  // what would be rung was rung, or is closed here
   } else {
     os::wait_until_rung(detail::over(), detail::deadline_of(time.count()));
   }

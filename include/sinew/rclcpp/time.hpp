@@ -180,7 +180,7 @@ class SINEW_API Rate : public Pointers<Rate> {
   explicit Rate(double rate);
   explicit Rate(const Duration& period);
 
-  /// Until the period is over, or until shutdown(). Periods follow each other from the construction or reset() on: who is late by less than one has a shorter next one, who is late by more begins anew. False when it was over already, and after shutdown(), when it sleeps all the same.
+  /// Until the period is over, or until shutdown(). Periods follow each other from the construction or reset() on: who is late by less than one has a shorter next one, who is late by more begins anew. False when it was over already, and after shutdown() (see sleep_for()).
   bool sleep();
   void reset();
   std::chrono::nanoseconds period() const noexcept { return period_; }
