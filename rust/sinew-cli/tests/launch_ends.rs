@@ -7,7 +7,7 @@ mod launch;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -294,6 +294,17 @@ fn a_process_that_has_become_root_s_ends_as_by_ctrl_c_at_its_terminal() {
 }
 
 #[test]
+fn what_has_become_root_s_in_the_group_of_a_script_that_has_not_ends_as_by_ctrl_c_too() {
+    let Some(scene) = Unprivileged::new("processes:\n  a: {command: ./parent}\n") else { return };
+    script(&scene.0.path("safe"), "#!/bin/sh\ntrap 'echo bye; exit 7' INT\necho ready\nwhile :; do sleep 0.01; done\n");
+    script(&scene.0.path("parent"), "#!/bin/sh\ntrap : INT\n./as-root ./safe\nexit 3\n");
+    let launched = scene.launch();
+    launched.until("ready");
+    let rest = launched.stop();
+    assert!(rest.contains("[a]      bye") && rest.contains("a ended with status 3") && !rest.contains("is sent"), "{rest}");
+}
+
+#[test]
 fn a_process_that_may_not_be_signalled_is_hung_up_given_up_and_named() {
     let file = "processes:\n  a: {command: [./as-root, sh, -c, 'trap \"\" INT TERM HUP; echo ready; while :; do sleep 0.01; done']}\n  b: {command: [./as-root, sh, -c, 'trap \"\" INT TERM; trap \"exit 7\" HUP; echo ready; while :; do sleep 0.01; done']}\n";
     let Some(scene) = Unprivileged::new(file) else { return };
@@ -314,7 +325,10 @@ fn a_process_that_may_not_be_signalled_is_hung_up_given_up_and_named() {
     let pid = deaf.0;
     let (status, rest, said) = launched.end();
     assert_eq!((status, said), (Some(1), format!("error: a, process {pid} has not ended, and this user may not end it\n")), "{rest}");
-    assert!(rest.contains(&format!("a process {pid} is given up, and goes on")) && !rest.contains("is sent") && is_there(pid), "{rest}");
+    assert!(
+        rest.contains(&format!("a process {pid} is given up, and is still there")) && !rest.contains("is sent") && is_there(pid),
+        "{rest}"
+    );
 }
 
 #[test]
@@ -338,15 +352,72 @@ fn what_was_left_behind_and_may_not_be_signalled_is_given_up_and_named() {
     assert!(status == Some(1) && said.contains(&named) && !rest.contains("is sent") && is_there(deaf.0), "{said}{rest}");
 }
 
+/// Processes that do not end by SIGKILL, as those that wait for a disk, as long as it is there, and end with it.
+struct Frozen {
+    group: PathBuf,
+    pids: [i32; 2],
+}
+
+impl Frozen {
+    /// None: there are no groups of the first kind here, whose frozen processes are not even killed, or this user may not make one.
+    fn new(pids: [i32; 2]) -> Option<Frozen> {
+        let frozen = Frozen { group: format!("/sys/fs/cgroup/freezer/sinew-test-{}", pids[0]).into(), pids };
+        let state = frozen.group.join("freezer.state");
+        if fs::create_dir(&frozen.group).is_err() || !state.exists() {
+            println!("not tried: no process can be frozen here");
+            return None;
+        }
+        pids.iter().for_each(|pid| fs::write(frozen.group.join("cgroup.procs"), pid.to_string()).unwrap());
+        fs::write(&state, "FROZEN").unwrap();
+        assert!(eventually(|| fs::read_to_string(&state).unwrap() == "FROZEN\n"));
+        Some(frozen)
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.pids.iter().for_each(|pid| _ = kill(Pid::from_raw(*pid), Signal::SIGKILL));
+        let _ = fs::write(self.group.join("freezer.state"), "THAWED");
+        eventually(|| !self.group.exists() || fs::remove_dir(&self.group).is_ok());
+    }
+}
+
 #[test]
-fn when_the_launcher_is_killed_nobody_is_left() {
-    let scene = Scene::new(
-        "processes:\n  a: {command: \"sh -c 'sleep 1000 & echo $! >child; echo $$ >own; wait'\"}\n  b: {command: [sh, -c, 'trap \"\" INT TERM HUP; echo $$ >deaf; while :; do sleep 0.01; done']}\n",
-    );
+fn who_does_not_end_by_sigkill_either_is_given_up_and_named() {
+    let scene = Scene::new("processes:\n  a: {command: ./parent}\n");
+    script(&scene.path("parent"), "#!/bin/sh\nsetsid --fork sh -c 'echo $$ >stranger; exec sleep 1000'\nexec sleep 1000\n");
     let launched = scene.launch("");
-    let all = ["own", "child", "deaf"].map(|name| scene.number(name));
-    launched.signal(Signal::SIGKILL);
-    assert_eq!(all.map(is_gone), [true; 3]);
+    let own = pid_in(&launched.until("a started"));
+    let stranger = scene.number("stranger");
+    let _deaf = Deaf(stranger);
+    let Some(frozen) = Frozen::new([own, stranger]) else { return };
+    for sent in ["stopping all", "SIGTERM", "SIGKILL"] {
+        launched.signal(Signal::SIGINT);
+        launched.until(sent);
+        std::thread::sleep(BETWEEN_TWO);
+    }
+    launched.signal(Signal::SIGINT);
+    let (status, rest, said) = launched.end();
+    let named = |who: &str, pid| format!("{who}process {pid} has not ended, though SIGKILL was sent");
+    assert_eq!((status, said), (Some(1), format!("error: {}; {}\n", named("a, ", own), named("", stranger))), "{rest}");
+    assert!(is_there(own) && is_there(stranger));
+    drop(frozen);
+    assert!(is_gone(own) && is_gone(stranger));
+}
+
+#[test]
+fn when_the_launcher_is_killed_nobody_is_left_also_where_nohup_has_started_it() {
+    for ignores in [None, Some("--ignore-signal=HUP")] {
+        let scene = Scene::new(
+            "processes:\n  a: {command: \"sh -c 'sleep 1000 & echo $! >child; echo $$ >own; wait'\"}\n  b: {command: [sh, -c, 'trap \"\" INT TERM HUP; echo $$ >deaf; while :; do sleep 0.01; done']}\n",
+        );
+        let mut command = Command::new("env");
+        command.args(ignores).arg(env!("CARGO_BIN_EXE_sinew")).arg("launch").arg(scene.path("robot.yaml"));
+        let launched = Launched::of(Running::new(&mut command));
+        let all = ["own", "child", "deaf"].map(|name| scene.number(name));
+        launched.signal(Signal::SIGKILL);
+        assert_eq!(all.map(is_gone), [true; 3], "{ignores:?}");
+    }
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, ioctl_fionbio, read};
 use rustix::ioctl::{IntegerSetter, Opcode, ioctl, opcode};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetpgrp, tcsetattr, tcsetwinsize};
 
 /// As many bytes of one process before others have their turn. More of them a terminal or a pipe does not hold.
 const TURN: usize = 64 << 10;
@@ -42,10 +42,11 @@ impl Output {
         self.theirs.try_clone()
     }
 
-    /// Presses Ctrl-C: the kernel sends SIGINT to those in front of the terminal, whoever's they are. Whether there is one.
-    pub fn interrupt(&self) -> bool {
+    /// Presses Ctrl-C: the kernel sends SIGINT to those of this group, whoever's they are. False: they are not in front of a terminal.
+    pub fn interrupt(&self, group: Pid) -> bool {
         // SAFETY: it takes a signal, which is one that a key may send.
-        self.is_terminal && unsafe { ioctl(&self.ours, IntegerSetter::<PRESS>::new_usize(Signal::INT.as_raw() as usize)) }.is_ok()
+        let press = || unsafe { ioctl(&self.ours, IntegerSetter::<PRESS>::new_usize(Signal::INT.as_raw() as usize)) };
+        self.is_terminal && tcgetpgrp(&self.ours) == Ok(group) && press().is_ok()
     }
 
     /// Hands over what was written. Does not wait for more, and does not go on for as long as more is written.

@@ -60,10 +60,12 @@ impl Process {
 
     /// Sends it to the process and all in its group. Who is stopped goes on, to obey it. False: they are another user's by now, and it was not sent.
     pub fn signal(&self, signal: Signal) -> bool {
-        let sent = kill_process_group(self.pid, signal);
+        // Of a group of several users' processes a signal reaches those of this user alone, without an error.
+        let is_pressed = signal == Signal::INT && self.output.as_ref().is_some_and(|output| output.interrupt(self.pid));
+        let is_sent = is_pressed || kill_process_group(self.pid, signal) != Err(Errno::PERM);
         // There may be nobody any more.
         let _ = kill_process_group(self.pid, Signal::CONT);
-        sent != Err(Errno::PERM) || signal == Signal::INT && self.output.as_ref().is_some_and(Output::interrupt)
+        is_sent
     }
 
     /// Takes its terminal away, after what it has written. That it is told so is no matter of users.

@@ -35,7 +35,7 @@ pub struct Supervisor {
     asked: HashSet<Pid>,
     /// Those that this user may not even kill.
     refused: HashSet<Pid>,
-    /// Those of them for whom nobody waits any more.
+    /// Those for whom nobody waits any more.
     given_up: HashSet<Pid>,
     /// What has become of those who failed for good.
     failed: Vec<String>,
@@ -245,25 +245,26 @@ impl Supervisor {
         self.ask_orphans(signal);
     }
 
-    /// Waits no longer for those that this user may not kill.
+    /// Waits no longer for those that are there though they were to be killed: this user may not do that, or the kernel holds them, as at a disk that does not answer.
     fn give_up(&mut self) {
+        // Who has ended meanwhile may not have been heard of yet.
+        self.reap();
         let orphans = orphans(&self.known(), &self.before);
         let mut given_up = Vec::new();
         for Kept { plan, state, .. } in &mut self.kept {
-            if let State::Running(process) = state
-                && self.refused.contains(&process.pid)
-            {
+            if let State::Running(process) = state {
                 given_up.push((Some(&plan.name), process.pid));
                 *state = State::Over;
             }
         }
         let orphans = orphans.into_iter().map(|orphan| orphan.pid);
-        given_up.extend(orphans.filter(|orphan| self.refused.contains(orphan)).map(|orphan| (None, orphan)));
+        given_up.extend(orphans.filter(|orphan| self.asked.contains(orphan)).map(|orphan| (None, orphan)));
         for (name, process) in given_up {
             let pid = process.as_raw_nonzero().get();
             self.log.event(name.map(String::as_str), &Event::GivenUp { pid });
             let who = name.map(|name| format!("{name}, ")).unwrap_or_default();
-            self.failed.push(format!("{who}process {pid} has not ended, and this user may not end it"));
+            let why = if self.refused.contains(&process) { "and this user may not end it" } else { "though SIGKILL was sent" };
+            self.failed.push(format!("{who}process {pid} has not ended, {why}"));
             self.given_up.insert(process);
         }
     }

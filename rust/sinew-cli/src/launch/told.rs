@@ -93,7 +93,7 @@ impl Event {
             Event::Signalled { signal } => format!("has not ended: {signal} is sent"),
             Event::NotSignalled { signal } => format!("has not ended, and this user may not send it {signal}"),
             Event::HungUp => "has no terminal any more".to_owned(),
-            Event::GivenUp { pid } => format!("process {pid} is given up, and goes on"),
+            Event::GivenUp { pid } => format!("process {pid} is given up, and is still there"),
             Event::LeftBehind { pids, signal } => format!("{signal} is sent to what was left behind: process {}", listed(pids)),
             Event::LeftAlone { pids, signal } => {
                 format!("this user may not send {signal} to what was left behind: process {}", listed(pids))
