@@ -81,6 +81,7 @@ fn of_a_file_that_is_cut_anywhere_every_message_that_is_there_is_read() {
             assert_eq!(bag.cut().is_some(), end < end_of_data(&bytes) + 13, "{compression:?} {end}: {:?}", bag.cut());
             assert!(found == messages[..found.len()], "{compression:?} {end}");
             assert!(found.len() >= before, "{compression:?} {end}");
+            assert_eq!(bag.damage(), None, "{compression:?} {end}: a recorder that is killed leaves such a one");
             let counted: u64 = bag.topics().map(|(id, _)| bag.count(id)).sum();
             assert_eq!(counted, found.len() as u64);
             before = found.len();
@@ -127,6 +128,88 @@ fn a_damaged_chunk_is_told_of_and_others_are_read() {
         let is_there = |n: usize| found.contains(&messages[n]);
         assert!((0..7).all(is_there) && (14..21).all(is_there), "{compression:?}");
     }
+}
+
+/// A file of these messages without a summary, and where its chunks begin.
+fn without_summary(path: &Path, compression: Compression, messages: &[Given]) -> (Vec<u8>, Vec<usize>) {
+    write(path, compression, messages);
+    let mut bytes = fs::read(path).unwrap();
+    let mut chunks: Vec<_> =
+        mcap::Summary::read(&bytes).unwrap().unwrap().chunk_indexes.iter().map(|chunk| chunk.chunk_start_offset as usize).collect();
+    chunks.sort_unstable();
+    bytes.truncate(end_of_data(&bytes));
+    (bytes, chunks)
+}
+
+/// Where the record behind this one begins.
+fn behind(bytes: &[u8], start: usize) -> usize {
+    start + 9 + u64::from_le_bytes(bytes[start + 1..start + 9].try_into().unwrap()) as usize
+}
+
+#[test]
+fn what_follows_a_chunk_whose_record_has_a_length_beyond_the_end_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for compression in ALL {
+        let path = folder.path().join(format!("{compression:?}.mcap"));
+        let (mut bytes, chunks) = without_summary(&path, compression, &some());
+        bytes[chunks[1] + 8] = 1;
+        fs::write(&path, bytes).unwrap();
+        let bag = Bag::open(&path).unwrap();
+        assert!(read(&bag) == (some(), vec![]), "{compression:?}");
+        let why = format!("the record at byte {} says that it is longer than the chunk in it", chunks[1]);
+        assert_eq!((bag.cut(), bag.damage()), (Some(why.as_str()), Some(why.as_str())));
+    }
+}
+
+#[test]
+fn a_record_that_does_not_end_is_told_of_and_damage_where_more_follows_than_a_recorder_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let messages: Vec<_> = (0..10).map(|n| given("/big", n, 300_000)).collect();
+    let (whole, chunks) = without_summary(&path, Compression::None, &messages);
+    for (chunk, is_damaged) in [(1, true), (9, false)] {
+        let mut bytes = whole.clone();
+        let index = behind(&bytes, chunks[chunk]);
+        bytes[index + 8] = 1;
+        fs::write(&path, &bytes).unwrap();
+        let bag = Bag::open(&path).unwrap();
+        let why = format!("it ends within a record, which begins {} bytes before, at byte {index}", bytes.len() - index);
+        assert_eq!((bag.cut(), bag.damage()), (Some(why.as_str()), is_damaged.then_some(why.as_str())));
+        assert!(read(&bag) == (messages[..=chunk].to_vec(), vec![]));
+    }
+}
+
+#[test]
+fn zeros_in_the_middle_are_damage_and_at_the_end_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let (whole, chunks) = without_summary(&path, Compression::None, &some());
+    let mut bytes = whole.clone();
+    bytes[chunks[3]..chunks[3] + 9].fill(0);
+    fs::write(&path, bytes).unwrap();
+    let bag = Bag::open(&path).unwrap();
+    let why = format!("no record begins at byte {}", chunks[3]);
+    assert_eq!((bag.cut(), bag.damage()), (Some(why.as_str()), Some(why.as_str())));
+    fs::write(&path, [&whole[..], &[0; 100_000]].concat()).unwrap();
+    let bag = Bag::open(&path).unwrap();
+    assert!(bag.cut().is_some() && read(&bag) == (some(), vec![]));
+    assert_eq!(bag.damage(), None);
+}
+
+#[test]
+fn a_chunk_that_another_recorder_that_was_killed_has_not_filled_is_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let options = mcap::WriteOptions::new().compression(None).chunk_size(None);
+    let mut writer = options.create(fs::File::create(&path).unwrap()).unwrap();
+    let schema = writer.add_schema("test/msg/Bytes", "ros2msg", b"uint8[] data").unwrap();
+    let channel_id = writer.add_channel(schema, "/big", "cdr", &Default::default()).unwrap();
+    for n in 0..4 {
+        let header = MessageHeader { channel_id, sequence: n, log_time: 1, publish_time: 1 };
+        writer.write_to_known_channel(&header, &vec![7; 1 << 20]).unwrap();
+    }
+    let bag = Bag::open(&path).unwrap();
+    assert_eq!((read(&bag).0.len(), bag.cut().is_some(), bag.damage()), (4, true, None));
 }
 
 /// As the mcap crate writes with these options.

@@ -136,7 +136,7 @@ fn of_a_bag_that_is_cut_anywhere_every_message_that_is_there_is_read() {
         for end in (13..bytes.len()).step_by(3) {
             let bag = open(&path, &bytes[..end]);
             let (found, _) = read(&bag);
-            assert!(bag.cut().is_some(), "{how} {end}");
+            assert!(bag.cut().is_some() && bag.damage().is_none(), "{how} {end}: {:?}", bag.damage());
             assert!(found.len() >= before && found.iter().zip(0..).all(|(given, n)| is_message(given, n)), "{how} {end}");
             before = found.len();
         }
@@ -158,9 +158,26 @@ fn of_a_bag_whose_writer_was_killed_the_chunk_that_it_wrote_is_read() {
     let (found, _) = read(&bag);
     assert!(found.len() == 12 && found.iter().zip(0..).all(|(given, n)| is_message(given, n)), "{}", found.len());
     assert!(bag.cut().is_some_and(|why| why.ends_with("was not finished")), "{:?}", bag.cut());
+    assert_eq!(bag.damage(), None);
     assert_eq!(read(&open(&path, &bytes[..end - 1])).0.len(), 11, "cut within the last message");
     bytes.extend(record(&[("op", &[4]), ("ver", &[1, 0, 0, 0]), ("conn", &[0; 4]), ("count", &[0; 4])], &[]));
     assert_eq!(read(&open(&path, &bytes)).0.len(), 12, "what stands behind it is no message");
+}
+
+#[test]
+fn what_is_no_record_in_the_middle_of_a_bag_without_an_index_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = bag("none");
+    let second = message(0, 4);
+    let start = whole.windows(second.len()).position(|bytes| bytes == second).unwrap();
+    // Before the data of a chunk is its length, and before that its header, whose length comes first.
+    let header = record(&[("op", &[5]), ("compression", b"none"), ("size", &[0; 4])], &[]).len();
+    let mut bytes = whole[..whole.len() - 1].to_vec();
+    bytes[start - header..start - header + 4].fill(0xff);
+    let bag = open(&folder.path().join("a.bag"), &bytes);
+    let why = format!("no record begins at byte {}", start - header);
+    assert_eq!((bag.cut(), bag.damage()), (Some(why.as_str()), Some(why.as_str())));
+    assert_eq!(read(&bag).0.len(), 4);
 }
 
 mod hostile {

@@ -89,6 +89,13 @@ pub fn load(file: &File, size: u64, start: u64) -> Result<Chunk, Stop> {
     Ok(chunk)
 }
 
+/// Where the chunk that begins at `start` ends: by what it says itself, and by the length of its record. They are one for all who write both before what is in it, and for those
+/// who write the greatest number there until it is full.
+pub fn ends(file: &File, size: u64, start: u64) -> Result<(u64, u64), Stop> {
+    let (header, length, data) = header_at(file, size, start)?;
+    Ok((data.saturating_add(header.compressed_size), (start + HEAD as u64).saturating_add(length)))
+}
+
 /// The header, the length of the record, and where the header ends.
 fn header_at(file: &File, size: u64, start: u64) -> Result<(ChunkHeader, u64, u64), Stop> {
     let nonsense = || Stop::Nonsense(format!("at byte {start} is no chunk"));

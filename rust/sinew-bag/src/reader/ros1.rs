@@ -8,8 +8,8 @@ use mcap::records::{Channel, MessageHeader, Record, SchemaHeader};
 
 use super::chunk::Chunk;
 use super::part::{Part, SMALL};
-use super::scan::Schemas;
-use super::walk::{MessagePlace, Place, Stop};
+use super::scan::{SHORT, Schemas};
+use super::walk::{LONGEST, MessagePlace, Place, Stop};
 use super::{ChunkPlace, Contents};
 
 /// How a bag begins.
@@ -211,19 +211,29 @@ fn scan(file: &File, size: u64, contents: &mut Contents) -> io::Result<Option<St
     let mut schemas = Schemas::default();
     let mut walk = Walk::through(file, MAGIC.len() as u64, size)?;
     let mut fault = Some("it has no index".to_owned());
+    // A writer that was killed has left anything in its last chunk, whose length it had still to write.
+    let mut is_finished = true;
     loop {
         let (start, is_last) = match walk.next() {
             Ok(None) => return Ok(fault),
-            Ok(Some(found)) if found.fields.byte("op") == Some(CHUNK) => (found.start, false),
+            Ok(Some(found)) if found.fields.byte("op") == Some(CHUNK) => {
+                is_finished = found.size > 0;
+                (found.start, false)
+            }
             Ok(Some(_)) => continue,
             Err(Stop::Unreadable(why)) => return Err(why),
-            Err(Stop::Nonsense(why)) => return Ok(Some(why)),
+            Err(Stop::Nonsense(why)) => {
+                if is_finished {
+                    contents.damage.get_or_insert_with(|| why.clone());
+                }
+                return Ok(Some(why));
+            }
             Err(Stop::Cut(place)) if place.op == CHUNK => (place.body, true),
-            Err(Stop::Cut(_)) => return Ok(Some(format!("it ends within a record, at byte {size}"))),
+            Err(Stop::Cut(place)) => return Ok(Some(contents.cut(place.body, size, if is_finished { SHORT } else { u64::MAX }))),
         };
         match load(file, size, start) {
             Ok(chunk) => {
-                if !is_last && contents.damage.is_none() {
+                if !is_last && is_finished && contents.damage.is_none() {
                     contents.damage.clone_from(&chunk.fault);
                 }
                 fault = chunk.fault.clone().or(fault);
@@ -237,7 +247,7 @@ fn scan(file: &File, size: u64, contents: &mut Contents) -> io::Result<Option<St
             Err(Stop::Cut(_)) => {}
         }
         if is_last {
-            return Ok(Some(format!("it ends within a record, at byte {size}")));
+            return Ok(Some(contents.cut(start, size, LONGEST)));
         }
     }
 }

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Read;
 
 use mcap::records::{Record, SchemaHeader, op};
 
-use super::walk::{MessagePlace, Stop, Walk};
+use super::part::Part;
+use super::walk::{LONGEST, MessagePlace, Stop, Walk};
 use super::{ChunkPlace, Contents, chunk};
 use crate::records::HEAD;
 use crate::writer::Topic;
+
+/// A writer that is killed leaves no more than that of a record, but of those with messages and of attachments: others describe topics, or say where messages are.
+pub const SHORT: u64 = 1 << 20;
 
 /// Descriptions of types by their numbers, which topics refer to.
 #[derive(Default)]
@@ -52,6 +57,15 @@ impl Contents {
         let time = message.header.log_time;
         self.times = Some((first.min(time), last.max(time)));
         *self.counts.entry(message.header.channel_id).or_default() += 1;
+    }
+
+    /// The file ends within the record that begins there: what to say of it. It is damage where a writer that is killed leaves no more than so many bytes of such a record.
+    pub fn cut(&mut self, start: u64, size: u64, most: u64) -> String {
+        let why = format!("it ends within a record, which begins {} bytes before, at byte {start}", size - start);
+        if size - start > most {
+            self.damage.get_or_insert_with(|| why.clone());
+        }
+        why
     }
 
     pub fn add_chunk(&mut self, schemas: &mut Schemas, start: u64, chunk: chunk::Chunk) {
@@ -104,15 +118,50 @@ pub fn scan(file: &File, size: u64, begin: u64, contents: &mut Contents) -> Resu
                 contents.damage.get_or_insert_with(|| why.clone());
                 fault.get_or_insert(why);
             }
-            Err(Stop::Nonsense(why)) => return Ok(Some(fault.unwrap_or(why))),
-            Err(Stop::Cut(place)) => {
-                if place.op == op::CHUNK
-                    && let Ok(chunk) = chunk::load(file, size, place.body - HEAD as u64)
-                {
-                    contents.add_chunk(&mut schemas, place.body - HEAD as u64, chunk);
+            Err(Stop::Nonsense(why)) => {
+                // A loss of power may leave zeros at the end, and no writer some before it.
+                if !is_blank(file, walk.position() - HEAD as u64, size)? {
+                    contents.damage.get_or_insert_with(|| why.clone());
                 }
-                return Ok(Some(fault.unwrap_or_else(|| format!("it ends within a record, at byte {size}"))));
+                return Ok(Some(fault.unwrap_or(why)));
             }
+            Err(Stop::Cut(place)) => {
+                let start = place.body - HEAD as u64;
+                if place.op == op::CHUNK
+                    && let Ok(chunk) = chunk::load(file, size, start)
+                {
+                    contents.add_chunk(&mut schemas, start, chunk);
+                }
+                let most = match place.op {
+                    op::CHUNK => match chunk::ends(file, size, start) {
+                        Ok((end, _)) if end <= size => {
+                            let why = format!("the record at byte {start} says that it is longer than the chunk in it");
+                            contents.damage.get_or_insert_with(|| why.clone());
+                            fault.get_or_insert(why);
+                            walk.seek(end)?;
+                            continue;
+                        }
+                        Ok((end, by_record)) if end == by_record => u64::MAX,
+                        _ => SHORT,
+                    },
+                    op::MESSAGE | op::ATTACHMENT => LONGEST,
+                    _ => SHORT,
+                };
+                let why = contents.cut(start, size, most);
+                return Ok(Some(fault.unwrap_or(why)));
+            }
+        }
+    }
+}
+
+fn is_blank(file: &File, begin: u64, end: u64) -> std::io::Result<bool> {
+    let mut rest = Part::new(file, begin, end - begin);
+    let mut bytes = [0; 16 << 10];
+    loop {
+        match rest.read(&mut bytes)? {
+            0 => return Ok(true),
+            read if bytes[..read].iter().any(|byte| *byte != 0) => return Ok(false),
+            _ => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use mcap::records::{MessageHeader, Record, op};
 use crate::records::{HEAD, MESSAGE_HEADER};
 
 /// Records that are read as a whole are no longer than that: all but messages, chunks and attachments.
-const LONGEST: u64 = 64 << 20;
+pub const LONGEST: u64 = 64 << 20;
 
 /// A record: what it is, where its body begins and how long that is.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl<R: Read + Seek> Walk<BufReader<R>> {
             return Ok(None);
         }
         if left < HEAD as u64 {
-            return Err(Stop::Cut(Place { op: 0, body: self.end, size: 0 }));
+            return Err(Stop::Cut(Place { op: 0, body: self.position + HEAD as u64, size: 0 }));
         }
         let mut head = [0; HEAD];
         self.source.read_exact(&mut head)?;
@@ -119,7 +119,13 @@ impl<R: Read + Seek> Walk<BufReader<R>> {
         self.place.is_some()
     }
 
-    fn seek(&mut self, to: u64) -> io::Result<()> {
+    /// Where it is in the source.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Goes on with the record that begins there.
+    pub fn seek(&mut self, to: u64) -> io::Result<()> {
         // Within what is buffered, without a system call.
         self.source.seek_relative(to.wrapping_sub(self.position) as i64)?;
         self.position = to;
