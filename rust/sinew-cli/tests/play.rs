@@ -13,6 +13,7 @@ use common::{IMAGE, Running, eventually};
 use mcap::records::MessageHeader;
 use play::{Due, NUMBER, Player, Scene, all, number, take, topic};
 use sinew::Qos;
+use sinew::raw::Subscriber;
 use sinew_bag::{Compression, Stamp, Writer};
 
 #[test]
@@ -137,6 +138,17 @@ fn a_file_of_a_folder_that_cannot_be_opened_makes_it_fail_before_it_plays_and_ba
     assert!(String::from_utf8(output.stdout).unwrap().contains("b.mcap"));
 }
 
+fn now_ns() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+/// When the last of the next so many messages was published.
+fn published_ns(subscriber: &Subscriber, count: i64) -> i64 {
+    (1..count).for_each(|_| drop(take(subscriber)));
+    subscriber.take(Duration::from_secs(30)).unwrap().expect("a message comes").info().source_time_ns
+}
+
 /// Plays a folder of 80 files, a number in each, in a shell that has set its limits before.
 fn play_eighty(scene: &Scene, limits: &str) -> Output {
     for n in 0..80 {
@@ -183,14 +195,34 @@ fn messages_are_not_played_before_they_are_due() {
     let path = scene.numbers("/number", 21);
     let numbers = scene.every("number");
     for (rate, length_ns) in [("0.5", 400_000_000), ("1", 200_000_000), ("4", 50_000_000)] {
-        let before = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let before = now_ns();
         scene.play(&path, &format!(" --rate {rate}"));
         let frames: Vec<_> = std::iter::from_fn(|| numbers.take(Duration::ZERO).unwrap()).collect();
         assert_eq!(frames.len(), 21);
         let last = frames[20].info().source_time_ns;
-        assert!(last - (before.tv_sec * 1_000_000_000 + before.tv_nsec) >= length_ns, "{rate}");
+        assert!(last - before >= length_ns, "{rate}");
     }
     assert_eq!(scene.domain.complaint("play --rate 0 a").0, 2);
+}
+
+#[test]
+fn what_is_due_while_it_is_stopped_does_not_come_at_once_when_it_goes_on() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 300);
+    let numbers = scene.every("number");
+    let player = Player::start(&scene, &path, "");
+    take(&numbers);
+    let signal = |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(player.0.id() as i32), signal).unwrap();
+    signal(nix::sys::signal::Signal::SIGSTOP);
+    assert!(eventually(|| common::is_stopped(player.0.id() as i32)));
+    let before = 1 + all(&numbers).len() as i64;
+    std::thread::sleep(Duration::from_secs(3)); // as long as all of it
+    let went_on = now_ns();
+    signal(nix::sys::signal::Signal::SIGCONT);
+    let last = published_ns(&numbers, 300 - before);
+    // The first of them is due at once, and some may be before the player hears of it.
+    let length_ns = (300 - before) * 10_000_000;
+    assert!(last - went_on >= length_ns / 2, "{before}");
 }
 
 #[test]
@@ -204,6 +236,26 @@ fn it_begins_again_at_the_end_until_it_is_interrupted() {
     }
     let told = player.interrupt();
     assert!(told["messages"].as_u64().unwrap() >= 30);
+}
+
+#[test]
+fn a_round_is_as_long_as_what_was_recorded_whatever_of_it_is_played_and_never_without_a_length() {
+    let scene = Scene::new();
+    let topics = ["/map", "/number"].map(|name| topic(name, NUMBER, &Qos::reliable()));
+    let both = scene.file("both", &topics, &[Due(0, "/map", number(0)), Due(600, "/number", number(0))]);
+    let single = scene.file("single", &topics[..1], &[Due(0, "/map", number(0))]);
+    for (path, arguments, length_ns) in [
+        (&both, " --loop --topics map", 600_000_000),
+        (&both, " --loop --topics map --duration 400ms", 400_000_000),
+        (&single, " --loop", 100_000_000),
+    ] {
+        let maps = scene.every("map");
+        let before = now_ns();
+        let player = Player::start(&scene, path, arguments);
+        let last = published_ns(&maps, 11);
+        assert!(last - before >= 10 * length_ns, "{arguments}");
+        player.interrupt();
+    }
 }
 
 /// Of two topics, a chunk each, of which one is damaged.

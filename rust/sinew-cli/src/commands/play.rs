@@ -36,7 +36,7 @@ pub struct Play {
     /// So many times as fast
     #[arg(long, short, default_value_t = 1.0, value_parser = rate)]
     pub rate: f64,
-    /// From the begin again at the end
+    /// From the begin again at the end; a round is 0.1 s of it at least
     #[arg(long = "loop", short = 'l')]
     pub repeat: bool,
     /// Begin so far behind the first message

@@ -9,10 +9,13 @@ mod schedule;
 mod tracks;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use globset::Glob;
+use signal_hook::consts::SIGCONT;
 use sinew::{DomainEndpoint, Qos};
 
 use self::keys::{Key, Keys};
@@ -36,6 +39,8 @@ pub const SLOWEST: f64 = 0.001;
 pub const FASTEST: f64 = 1000.0;
 /// What a key makes of the rate.
 const STEP: f64 = 1.1;
+/// Of the recording. There may be a single message in what is played again and again, which is not to be played as often as a processor can.
+const SHORTEST_ROUND: Duration = Duration::from_millis(100);
 
 /// What happens meanwhile.
 pub enum Happened {
@@ -79,13 +84,17 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
         return Err(Failure::Negative(format!("there is no message so late: it is {length:.3?} long")));
     }
 
+    let goes_on = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGCONT, Arc::clone(&goes_on)).map_err(interrupt::unwatched)?;
     let keys = Keys::new(events)?;
     await_connections(&View::of(&node)?, &tracks);
 
     let begun = Instant::now();
-    let line = Line::new(cli, keys.is_some(), (begin, until.map_or(end, |until| until.min(end))));
-    let mut player =
-        Player { tracks: &mut tracks, schedule: Schedule::new(begun, from, asked.rate, asked.paused), happened, line, steps: 0, tried: 0 };
+    let end = until.map_or(end, |until| until.min(end));
+    let line = Line::new(cli, keys.is_some(), (begin, end));
+    let schedule = Schedule::new(begun, from, asked.rate, asked.paused);
+    let mut player = Player { tracks: &mut tracks, pace: Pace { schedule, happened, goes_on, line, steps: 0 }, tried: 0 };
+    let round_end = end.max(from.saturating_add(nanoseconds(SHORTEST_ROUND)));
     let mut said = Said::new();
     let ended = loop {
         let before = player.tried;
@@ -94,12 +103,17 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
             break ended;
         }
         if player.tried == before {
-            player.line.clear();
+            player.pace.line.clear();
             return Err(nothing_again(&tracks, &said));
         }
-        player.schedule.jump(Instant::now(), from);
+        // Its last messages may be of topics that are not played.
+        let played = player.played();
+        if player.pace.wait(round_end, played) == Ended::Interrupted {
+            break Ended::Interrupted;
+        }
+        player.pace.schedule.jump(Instant::now(), from);
     };
-    player.line.clear();
+    player.pace.line.clear();
     drop(keys);
     let is_held_up = aside::is_held_up();
     Report::new(&tracks, left_out(&parts, &said), begun.elapsed()).tell(cli, ended == Ended::Interrupted, is_held_up)
@@ -190,34 +204,36 @@ enum Ended {
 
 struct Player<'a> {
     tracks: &'a mut Tracks,
-    schedule: Schedule,
-    happened: Receiver<Happened>,
-    line: Line,
-    /// Messages that are played although it is paused.
-    steps: u64,
+    pace: Pace,
     /// Messages that were published, or were to be.
     tried: u64,
 }
 
 impl Player<'_> {
+    fn played(&self) -> u64 {
+        self.tracks.publishers.iter().map(|published| published.played).sum()
+    }
+
     fn play(&mut self, messages: Merged) -> Ended {
         for (file, message) in messages {
-            let time = message.stamp.log_time;
-            let Player { tracks, schedule, happened, line, steps, tried } = self;
-            let played = tracks.publishers.iter().map(|published| published.played).sum();
-            let Some((publisher, loan, used)) = tracks.ready(file, &message) else {
+            let played = self.played();
+            let Some((publisher, loan, used)) = self.tracks.ready(file, &message) else {
+                let Pace { schedule, happened, steps, .. } = &mut self.pace;
                 // Nobody waits for it, and many may follow.
                 if happened.try_iter().any(|event| is_end(&event, schedule, steps)) {
                     return Ended::Interrupted;
                 }
                 continue;
             };
-            if wait(schedule, happened, line, steps, time, played) == Ended::Interrupted {
+            if self.pace.wait(message.stamp.log_time, played) == Ended::Interrupted {
                 return Ended::Interrupted;
             }
-            *tried += 1;
+            if self.pace.schedule.is_paused() {
+                self.pace.steps -= 1;
+            }
+            self.tried += 1;
             let published = loan.publish(used);
-            let to = &mut tracks.publishers[publisher];
+            let to = &mut self.tracks.publishers[publisher];
             match published {
                 Ok(()) => to.played += 1,
                 Err(why) => {
@@ -230,27 +246,44 @@ impl Player<'_> {
     }
 }
 
-/// Until that time of the recording has come.
-fn wait(schedule: &mut Schedule, happened: &Receiver<Happened>, line: &mut Line, steps: &mut u64, time: u64, played: u64) -> Ended {
-    loop {
-        let now = Instant::now();
-        line.print(now, schedule, played);
-        if schedule.is_paused() && *steps > 0 {
-            *steps -= 1;
-            schedule.jump(now, time);
-            return Ended::AtTheEnd;
-        }
-        let due = schedule.due(time);
-        let next = line.due().into_iter().chain(due).min();
-        let event = match next {
-            // What is due is played before it is looked for keys, but they are looked for.
-            Some(next) => happened.recv_timeout(next.saturating_duration_since(now)).ok(),
-            None => happened.recv().ok(),
-        };
-        match event {
-            Some(event) if is_end(&event, schedule, steps) => return Ended::Interrupted,
-            None if due.is_some_and(|due| due <= Instant::now()) => return Ended::AtTheEnd,
-            Some(_) | None => {}
+/// When what comes next is due, also as somebody wants it meanwhile.
+struct Pace {
+    schedule: Schedule,
+    happened: Receiver<Happened>,
+    /// Whether it was stopped, as by Ctrl-Z, and goes on.
+    goes_on: Arc<AtomicBool>,
+    line: Line,
+    /// Messages that are played although it is paused.
+    steps: u64,
+}
+
+impl Pace {
+    /// Until that time of the recording has come, or a step is to go there.
+    fn wait(&mut self, time: u64, played: u64) -> Ended {
+        let Pace { schedule, happened, goes_on, line, steps } = self;
+        loop {
+            let now = Instant::now();
+            // Else all that was due meanwhile would come at once.
+            if goes_on.swap(false, Ordering::SeqCst) {
+                schedule.jump(now, schedule.time(now).min(time));
+            }
+            line.print(now, schedule, played);
+            if schedule.is_paused() && *steps > 0 {
+                schedule.jump(now, time);
+                return Ended::AtTheEnd;
+            }
+            let due = schedule.due(time);
+            let next = line.due().into_iter().chain(due).min();
+            let event = match next {
+                // What is due is played before it is looked for keys, but they are looked for.
+                Some(next) => happened.recv_timeout(next.saturating_duration_since(now)).ok(),
+                None => happened.recv().ok(),
+            };
+            match event {
+                Some(event) if is_end(&event, schedule, steps) => return Ended::Interrupted,
+                None if due.is_some_and(|due| due <= Instant::now()) && !goes_on.load(Ordering::SeqCst) => return Ended::AtTheEnd,
+                Some(_) | None => {}
+            }
         }
     }
 }
