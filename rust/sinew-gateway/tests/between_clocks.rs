@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use common::actions::{CANCEL, STATUS};
 use common::stranger::{Stranger, hello, open, record};
 use common::{PATIENCE, Robot, all, next, until};
-use quinn::SendStream;
+use quinn::{RecvStream, SendStream};
 use sinew::msg::value::Value;
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions, Response, Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Qos};
@@ -66,6 +66,25 @@ impl There {
         (response, send, times)
     }
 
+    async fn wants_goals(&mut self) {
+        let (name, signature, response) = (GOALS.to_owned(), GOAL.to_owned(), RESULT.to_owned());
+        self.stranger
+            .say(&Control::Want(Want { channel: 5, kind: Kind::Service, name, signature, response, offer: Offer::default() }))
+            .await;
+    }
+
+    /// Sends this goal, and has where its answer comes.
+    async fn calls(&mut self, goal: &[u8]) -> RecvStream {
+        self.wants_goals().await;
+        while !matches!(self.stranger.hear().await, Control::Open { channel: 5, .. }) {}
+        let size = goal.len() as u32;
+        let (mut send, receive) = self.stranger.connection.open_bi().await.expect("a stream can be opened");
+        let head = CallHead { channel: 5, call: 1, packing: Packing::None, size, unpacked: size };
+        send.write_all(&[&head.encode(), goal].concat()).await.expect("it can be written");
+        send.finish().expect("it is open");
+        receive
+    }
+
     /// What comes here of a message that it publishes.
     async fn publishes(&mut self, heard: &Subscriber, name: &str, message: Vec<u8>) -> (Vec<u8>, RangeInclusive<i64>) {
         let (channel, times) = self.wanted(name).await;
@@ -115,16 +134,9 @@ async fn a_goal_comes_with_its_time_by_the_clock_here() {
     let take = move |call: Call| send.send(call).expect("the test goes on");
     let _arm = Provider::new(&robot.node("arm"), GOALS, GOAL, RESULT, &ProviderOptions::default(), take).expect("it may provide");
     let mut there = There::new(&robot).await;
-    let (name, signature, response) = (GOALS.to_owned(), GOAL.to_owned(), RESULT.to_owned());
-    there.stranger.say(&Control::Want(Want { channel: 5, kind: Kind::Service, name, signature, response, offer: Offer::default() })).await;
-    while !matches!(there.stranger.hear().await, Control::Open { channel: 5, .. }) {}
-    let times = there.begin..=now();
     let goal = stream(GOAL, &format!(r#"{{"sent_at":{}}}"#, there.clock()));
-    let size = goal.len() as u32;
-    let (mut send, _receive) = there.stranger.connection.open_bi().await.expect("a stream can be opened");
-    let head = CallHead { channel: 5, call: 1, packing: Packing::None, size, unpacked: size };
-    send.write_all(&[head.encode(), goal].concat()).await.expect("it can be written");
-    send.finish().expect("it is open");
+    let _waits = there.calls(&goal).await;
+    let times = there.begin..=now();
     let call = calls.recv_timeout(PATIENCE).expect("it arrives");
     assert_time(&call.extents().collect::<Vec<_>>().concat(), 20, &times);
 }
@@ -211,15 +223,37 @@ async fn a_goal_is_not_sent_again_to_a_gateway_that_has_forgotten_what_it_was_se
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_not_known_from_before_is_told_so_and_who_comes_again_is_not() {
+async fn who_is_not_known_from_before_is_told_so_over_each_connection_until_it_has_heard_it() {
     let robot = Robot::on_this_machine("robot", all());
-    let _heard = subscriber(&robot, "heard", STATUS);
-    for is_known in [false, true] {
+    let heard = subscriber(&robot, "heard", STATUS);
+    // It opens nothing before the third time, and may have read nothing.
+    for has_opened in [false, false, true] {
         let mut there = There::new(&robot).await;
-        let first = there.stranger.hear().await;
-        assert_eq!(first == Control::Forgotten, !is_known, "{first:?}");
+        assert_eq!(there.stranger.hear().await, Control::Forgotten);
+        if has_opened {
+            let (channel, _) = there.wanted("heard").await;
+            there.stranger.say(&open(channel)).await;
+            until("it publishes", || heard.statistics().publishers == 1);
+        }
         there.stranger.connection.close(1_u32.into(), b"as if it was lost");
     }
+    assert_ne!(There::new(&robot).await.stranger.hear().await, Control::Forgotten);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_called_is_not_told_that_nothing_is_remembered_of_it() {
+    let robot = Robot::on_this_machine("robot", all());
+    let (send, calls) = std::sync::mpsc::channel();
+    let take = move |call: Call| send.send(call).expect("the test goes on");
+    let _arm = Provider::new(&robot.node("arm"), GOALS, GOAL, RESULT, &ProviderOptions::default(), take).expect("it may provide");
+    let mut there = There::new(&robot).await;
+    assert_eq!(there.stranger.hear().await, Control::Forgotten);
+    let _waits = there.calls(&stream(GOAL, "{}")).await;
+    let _call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    there.stranger.connection.close(1_u32.into(), b"as if it was lost");
+    let mut again = There::new(&robot).await;
+    again.wants_goals().await;
+    assert!(matches!(again.stranger.hear().await, Control::Open { channel: 5, .. }));
 }
 
 /// Through a Zenoh network, what the clock says stands beside each message and call (Z10).

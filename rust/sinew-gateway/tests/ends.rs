@@ -12,6 +12,7 @@ use common::{IMAGE, PATIENCE, Robot, all, connected, image, kill_manager, next, 
 use sinew::raw::{Subscriber, SubscriberOptions};
 use sinew::{Node, Qos};
 use sinew_gateway::protocol::{Control, End, Packing, TopicHead};
+use sinew_gateway::rules::Rules;
 
 /// A link of 40 ms, that loses so much. The drone has dialed.
 async fn far_apart(lost_percent: u32) -> (Robot, Relay, Robot) {
@@ -213,12 +214,14 @@ async fn whatever_a_peer_says_of_the_end_of_a_channel_is_believed_for_a_while_on
     assert_eq!(stranger.disconnected().await.0, 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_under_way_and_published_while_there_was_no_connection_is_counted_when_there_is_one_again() {
-    let (base, relay, drone) = far_apart(0).await;
+/// Messages are published, with this QoS, before the connection is lost (0 arrives, 1 to 3 are under way), while there is none (4 to 13), and afterwards (14); these of them are kept. What both have counted.
+async fn counted_where_the_connection_was_lost(rulesets: Rules, qos: &Qos, kept: &[u32]) -> [(u64, u64); 2] {
+    let (base, relay, mut drone) = far_apart(0).await;
+    drone.settings.rules = rulesets;
+    drone.change();
     let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
-    let seen = subscriber(&viewer, "image", &Qos::keep_last(20));
-    let images = publisher(&camera, "image", &Qos::keep_last(20));
+    let seen = subscriber(&viewer, "image", qos);
+    let images = publisher(&camera, "image", qos);
     let publish = |numbers: std::ops::Range<u32>| {
         numbers.for_each(|number| images.publish(&[&image(number, 10)]).expect("it is published"));
     };
@@ -230,18 +233,42 @@ async fn what_was_under_way_and_published_while_there_was_no_connection_is_count
     let count = |robot: &Robot| robot.gateway.as_ref().map_or(0, |gateway| gateway.connections().len());
     until("both have lost the other one", || count(&base) == 0 && count(&drone) == 0);
     until("nobody takes it any more", || images.statistics().subscribers == 0);
-    publish(4..10);
+    publish(4..14);
     relay.cut(false);
     connected(&images, &[&seen]);
-    publish(10..11);
-    assert_eq!(numbers(&seen, 1), [10]);
-    until("it is counted", || counted(&base, "image") == (9, 2));
+    assert_eq!(numbers(&seen, kept.len()), kept);
+    publish(14..15);
+    assert_eq!(numbers(&seen, 1), [14]);
+    let now = || [counted(&base, "image"), counted(&drone, "image")];
     // What it has given to QUIC it takes for sent.
-    until("it is counted", || counted(&drone, "image") == (6, 5));
+    until("they are counted", || now().map(|(_, messages)| messages as usize) == [2, 5].map(|messages| messages + kept.len()));
+    let counted = now();
     drop(seen);
     let is_closed = |robot: &Robot| robot.channels("image").iter().all(|channel| channel.state == "closed");
     until("nobody wants it any more", || is_closed(&base) && is_closed(&drone));
-    assert_eq!((counted(&base, "image"), counted(&drone, "image")), ((9, 2), (6, 5)), "and what was lost is told of all the same");
+    let lost = |counted: [(u64, u64); 2]| counted.map(|(lost, _)| lost);
+    assert_eq!(lost(now()), lost(counted), "and what was lost is told of all the same");
+    counted
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_under_way_and_published_while_there_was_no_connection_is_counted_when_there_is_one_again() {
+    let counted = counted_where_the_connection_was_lost(all(), &Qos::keep_last(20), &[]).await;
+    assert_eq!(counted, [(13, 2), (10, 5)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_what_is_kept_what_was_published_while_there_was_no_connection_and_is_kept_no_more_is_counted() {
+    let kept = Qos { reliable: true, transient_local: true, ..Qos::keep_last(5) };
+    let counted = counted_where_the_connection_was_lost(all(), &kept, &[9, 10, 11, 12, 13]).await;
+    assert_eq!(counted, [(5, 7), (5, 10)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_what_has_a_rate_what_was_under_way_when_the_connection_was_lost_is_counted() {
+    let fast = rules(r#"{ "topics": { "base_rule": "both", "max_rate": 1000, "reliable": true } }"#);
+    let counted = counted_where_the_connection_was_lost(fast, &Qos::keep_last(20), &[]).await;
+    assert_eq!(counted, [(3, 2), (0, 5)]);
 }
 
 /// A subscriber, and the numbers of what has come to it so far.

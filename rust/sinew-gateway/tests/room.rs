@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::stranger::{Stranger, open};
+use common::stranger::{Stranger, open, record};
 use common::{IMAGE, PATIENCE, Robot, all, connected, image, next, number_of, publisher, subscriber, until};
 use quinn::RecvStream;
 use sinew::Qos;
@@ -240,11 +240,28 @@ async fn who_wants_all_and_stands_still_gets_all_when_he_goes_on() {
     until("all are counted", || counted() == (u64::from(ALL), 0));
 }
 
+/// Bytes of a map of which a publisher has memory for so many.
+const VAST: usize = 60_000_000;
+const FULL: u32 = 17;
+
+/// Of whose bytes all but so many can be packed.
+fn vast(number: u32, loose: usize) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(u64::from(number));
+    let loose: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(loose).collect();
+    [&[0, 1, 0, 0], &number.to_le_bytes()[..], &(VAST as u32).to_le_bytes(), &loose, &vec![0; VAST - loose.len()]].concat()
+}
+
+/// A stream of an ordered channel that has it, packed.
+fn packed(channel: u32, number: u32, whole: &[u8]) -> Vec<u8> {
+    let packed = zstd::bulk::compress(whole, 1).expect("it can be packed");
+    let (sequence, size, unpacked) = (u64::from(number), packed.len() as u32, whole.len() as u32);
+    let head = RecordHead { sequence, origin: sequence, age_ns: 0, packing: Packing::Zstd, size, unpacked };
+    [TopicHead { channel, index: sequence - 1 }.encode(), head.encode(), packed].concat()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_wants_all_and_stands_still_gets_all_where_memory_ends_before_there_are_too_many() {
-    // More than a publisher has memory for, and, packed, hardly anything on the way.
     const MAPS: u32 = 20;
-    const SIZE: usize = 60_000_000;
     let base = Robot::on_this_machine("base", all());
     let seen = subscriber(&base.node("planner"), "map", &keep_all());
     let mut stranger = Stranger::introduced(&base).await;
@@ -252,20 +269,57 @@ async fn who_wants_all_and_stands_still_gets_all_where_memory_ends_before_there_
     let offer = Offer { reliable: true, ..Offer::default() };
     stranger.say(&Control::Open { channel, ordered: true, after: 0, offer }).await;
     until("it publishes", || seen.statistics().publishers == 1);
-    let map = |number: u32| [&[0, 1, 0, 0], &number.to_le_bytes()[..], &(SIZE as u32).to_le_bytes(), &vec![0; SIZE]].concat();
     for number in 1..=MAPS {
-        let whole = map(number);
-        let packed = zstd::bulk::compress(&whole, 1).expect("it can be packed");
-        let (sequence, size, unpacked) = (u64::from(number), packed.len() as u32, whole.len() as u32);
-        let head = RecordHead { sequence, origin: sequence, age_ns: 0, packing: Packing::Zstd, size, unpacked };
-        stranger.uni(&[TopicHead { channel, index: sequence - 1 }.encode(), head.encode(), packed].concat()).await;
+        // Hardly anything on the way.
+        stranger.uni(&packed(channel, number, &vast(number, 0))).await;
     }
     let counted = || base.channels("map").pop().map_or((0, 0), |map| (map.messages, map.lost));
-    until("memory is nearly used up", || counted().0 >= 15);
+    until("memory is nearly used up", || counted().0 >= u64::from(FULL));
     // For much longer than one message is tried.
     std::thread::sleep(Duration::from_secs(1));
     for number in 1..=MAPS {
-        assert!(next(&seen).to_vec() == map(number), "map {number}");
+        assert!(next(&seen).to_vec() == vast(number, 0), "map {number}");
     }
     until("all are counted", || counted() == (u64::from(MAPS), 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_messages_that_cannot_be_taken_for_want_of_memory_keep_nothing_of_another_topic_from_coming() {
+    let base = Robot::on_this_machine("base", all());
+    let (planner, pilot) = (base.node("planner"), base.node("pilot"));
+    let seen = subscriber(&planner, "map", &keep_all());
+    let mut stranger = Stranger::introduced(&base).await;
+    let maps = stranger.wanted("map").await;
+    let offer = Offer { reliable: true, ..Offer::default() };
+    stranger.say(&Control::Open { channel: maps, ordered: true, after: 0, offer }).await;
+    let heard = subscriber(&pilot, "command", &Qos::default());
+    let commands = stranger.wanted("command").await;
+    stranger.say(&open(commands)).await;
+    until("it publishes both", || [&seen, &heard].iter().all(|subscriber| subscriber.statistics().publishers == 1));
+    for number in 1..=FULL {
+        stranger.uni(&packed(maps, number, &vast(number, 0))).await;
+    }
+    let counted = || base.channels("map").pop().map_or((0, 0), |map| (map.messages, map.lost));
+    until("memory is used up", || counted().0 == u64::from(FULL));
+    // One that is next to be taken, and one behind it that is as large as may wait: together all that may be under way.
+    let loose = [12 << 20, (8 << 20) - 10_000];
+    let mut going = tokio::task::JoinSet::new();
+    for (number, loose) in (FULL + 1..).zip(loose) {
+        let mut stream = stranger.connection.open_uni().await.expect("a stream can be opened");
+        let map = packed(maps, number, &vast(number, loose));
+        going.spawn(async move { stream.write_all(&map).await.map(|()| stream.finish()) });
+    }
+    // For much longer than they take.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let command = image(1, 60_000);
+    let size = command.len() as u32;
+    let command = [TopicHead { channel: commands, index: 0 }.encode(), record(size, Packing::None, size), command].concat();
+    timeout(PATIENCE, stranger.uni(&command)).await.expect("it arrives");
+    assert_eq!(number_of(&next(&heard)), 1);
+    assert_eq!(counted(), (u64::from(FULL), 0));
+    for number in 1..=FULL + 2 {
+        let loose = number.checked_sub(FULL + 1).map_or(0, |at| loose[at as usize]);
+        assert!(next(&seen).to_vec() == vast(number, loose), "map {number}");
+    }
+    until("all are counted", || counted() == (u64::from(FULL) + 2, 0));
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -197,6 +198,39 @@ async fn what_was_kept_comes_no_second_time_when_others_want_it_otherwise_or_the
     // And what is kept is what it was.
     let late = subscriber(&viewer, "map", &latched());
     assert_eq!([2, 3, 4, 5, 6].map(|_| number_of(&next(&late))), [2, 3, 4, 5, 6]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn however_often_a_topic_is_wanted_otherwise_only_those_stay_to_publish_it_who_keep_something() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (mapper, planner, viewer) = (drone.node("mapper"), base.node("planner"), base.node("viewer"));
+    let kept = Qos { depth: 2, ..latched() };
+    let maps = publisher(&mapper, "map", &kept);
+    maps.publish(&[&image(0, 10)]).expect("it is published");
+    let stays = subscriber(&planner, "map", &Qos { reliable: false, ..kept.clone() });
+    assert_eq!(number_of(&next(&stays)), 0);
+    let publishers = || {
+        let state = viewer.domain_state().expect("there is a manager");
+        let topic = state.topic("map").expect("it is there").id;
+        state.endpoints.values().filter(|end| end.publishes && end.topic == Some(topic)).map(|end| end.id).collect::<Vec<_>>()
+    };
+    let mut known = HashSet::new();
+    let mut is_another_there = || publishers().into_iter().filter(|id| known.insert(*id)).count() > 0;
+    assert!(is_another_there());
+    for number in 1..=8 {
+        // Only what must not be lost goes in order.
+        let comes = subscriber(&viewer, "map", &kept);
+        until("it is opened anew", &mut is_another_there);
+        drop(comes);
+        until("it is opened anew", &mut is_another_there);
+        if number > 4 {
+            maps.publish(&[&image(number, 10)]).expect("it is published");
+            assert_eq!(number_of(&next(&stays)), number);
+        }
+        // Who has published one message, or two, and who has come last.
+        until("the others have gone", || publishers().len() <= 3);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -98,6 +98,19 @@ pub(crate) async fn rest(stream: &mut RecvStream, most: usize) -> Result<Option<
     Ok(Some(bytes))
 }
 
+/// Reads what nobody has room for. False: the stream is over.
+pub(super) async fn skip(stream: &mut RecvStream, size: u32) -> Decoded<bool> {
+    let mut left = size as usize;
+    while left > 0 {
+        match stream.read_chunk(left, true).await {
+            Ok(Some(chunk)) => left -= chunk.bytes.len(),
+            Ok(None) => return violation("a stream ends within a message"),
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
 /// What has come of a message that begins at this byte of its stream, where it belongs. False: the sender has given it up.
 fn put(chunk: Result<Option<Chunk>, ReadError>, begin: u64, message: &mut [u8], missing: &mut Missing) -> Decoded<bool> {
     let chunk = match chunk {

@@ -5,13 +5,14 @@
 //! | `ledger` | which channels are wanted and open; pure |
 //! | `asked` | messages that others have brought into this domain, to be sent onward |
 //! | `outlet`, `taking` | messages of this domain on their way to the peer |
-//! | `inlet`, `turns`, `received`, `gathering`, `meeting` | messages of the peer on their way into this domain |
+//! | `inlet`, `turns`, `received`, `gathering`, `ghost`, `meeting` | messages of the peer on their way into this domain |
 //! | `times` | times of actions that come, by the clock of the peer's machine |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
 mod asked;
 mod calls;
 mod gathering;
+mod ghost;
 mod inlet;
 mod ledger;
 mod meeting;
@@ -33,9 +34,9 @@ pub use taking::LeftOff;
 pub(crate) use {
     calls::Counts,
     gathering::rest,
+    ghost::{ghost, is_held_back},
     meeting::Meeting,
     outlet::{DEEPEST, Reading},
-    received::{ghost, is_held_back},
 };
 #[cfg(feature = "zenoh")]
 pub(crate) use {

@@ -53,8 +53,10 @@ pub struct Outlet {
     counts: Arc<Taking>,
     /// Messages that subscribers have missed that are none any more.
     missed: u64,
-    /// Those who come late get what was kept: what they have not had before is not lost.
+    /// Those who come late get what was kept.
     is_kept: bool,
+    /// What a rate leaves out is not lost.
+    has_rate: bool,
     ending: Option<Leaving>,
     /// No publisher was there any more when it took the last message.
     are_gone: bool,
@@ -126,8 +128,8 @@ impl Outlet {
             taken,
             counts: Arc::default(),
             missed: 0,
-            // What a rate leaves out is not lost, either.
-            is_kept: Reading::of(offer, want.offer.transient_local, traffic).qos.transient_local || traffic.max_rate.is_some(),
+            is_kept: Reading::of(offer, want.offer.transient_local, traffic).qos.transient_local,
+            has_rate: traffic.max_rate.is_some(),
             ending: None,
             are_gone: false,
         };
@@ -221,15 +223,12 @@ impl Outlet {
         Ok(())
     }
 
-    /// Where it has left off.
+    /// Where it has left off. What is kept comes again, with numbers of its own.
     pub fn left_off(&self) -> LeftOff {
-        if self.is_kept {
-            return LeftOff::default();
-        }
-        if self.are_gone {
+        if self.are_gone || self.has_rate {
             self.counts.forget_publishers();
         }
-        self.counts.left_off(self.lane.end().last)
+        self.counts.left_off(if self.is_kept { 0 } else { self.lane.end().last })
     }
 
     /// Takes and sends nothing any more.

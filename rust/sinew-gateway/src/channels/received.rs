@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quinn::{ReadExactError, RecvStream, VarInt};
-use sinew::raw::{Loan, Publisher, PublisherOptions};
-use sinew::{ErrorKind, Ghost, Id, Node};
+use sinew::raw::{Loan, Publisher};
+use sinew::{ErrorKind, Id, Node};
 use tokio::sync::watch;
 
-use super::gathering::Gathering;
+use super::gathering::{Gathering, skip};
+use super::ghost::{ghost, is_all, is_held_back};
 use super::meeting::Meeting;
 use super::origin::Recent;
 use super::outlet::DEEPEST;
@@ -27,8 +28,6 @@ use crate::ros2::action::Part;
 const GRACE: Duration = Duration::from_millis(2);
 /// Who is to lose nothing, and takes nothing, is asked again so soon: time for whoever wants to know how far it has come, or ends the course.
 const AGAIN: Duration = Duration::from_millis(1);
-/// Bytes of what was published in a domain that are kept there at most.
-const MEMORY: u64 = 1 << 30;
 /// (G40) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
 const TELL_BYTES: u64 = 32 << 10;
 const TELL_AFTER: Duration = Duration::from_millis(20);
@@ -122,7 +121,29 @@ impl Received {
     /// Behind another one of the same topic: what that one has had is not published again, and what it has kept for those who come late stays.
     pub fn behind(self, before: Arc<Received>) -> Received {
         self.handed().recent = std::mem::take(&mut before.handed().recent);
-        Received { before: Mutex::new(Some(before)), ..self }
+        // Where all came a second time it has kept nothing itself, and the next one would be behind that, too, again and again.
+        let before = if before.has_kept() == 0 { before.before().take() } else { Some(before) };
+        Received { before: Mutex::new(before), ..self }
+    }
+
+    fn before(&self) -> MutexGuard<'_, Option<Arc<Received>>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many messages it has itself for those who come late.
+    fn has_kept(&self) -> u64 {
+        self.counts.messages.load(Ordering::Relaxed).min(self.keeps_most())
+    }
+
+    fn keeps_most(&self) -> u64 {
+        u64::from(if is_all(&self.offer) { DEEPEST } else { self.offer.depth })
+    }
+
+    /// What came before, as far as this one and those behind it, which have kept so many messages, have come to keep as much as the last one of them.
+    fn needless(&self, newer: u64, most: u64) -> Option<Arc<Received>> {
+        let kept = newer + self.has_kept();
+        let mut before = self.before();
+        if kept >= most { before.take() } else { before.as_ref().and_then(|before| before.needless(kept, most)) }
     }
 
     /// Whether it can go on with a channel that is opened anew. Who keeps more for those who come late than is offered now does for that.
@@ -248,16 +269,8 @@ impl Received {
         }
         let head = RecordHead::decode(&head, most)?;
         let lend = || self.publishing(|| self.publisher.loan(head.unpacked as usize));
-        // Who stands still makes wait here, too. Of an ordered channel there is one message at a time.
         let mut early = self.ordered.then(lend);
-        while let Some(Err(why)) = &early
-            && self.is_held_back(why, head.unpacked)
-            && self.handed_of(course).is_some()
-        {
-            tokio::time::sleep(AGAIN).await;
-            early = Some(lend());
-        }
-        let taken = match room.take(head.size, head.unpacked).await {
+        let mut taken = match room.take(head.size, head.unpacked).await {
             Ok(taken) => taken,
             Err(NoRoom::Closed) => return Ok(None),
             Err(NoRoom::Full) => {
@@ -266,21 +279,39 @@ impl Received {
                 return Ok(Some(head));
             }
         };
+        let mut apart = None;
+        if let Some(Err(why)) = &early
+            && self.is_held_back(why, head.unpacked)
+        {
+            // Who stands still makes wait here, too. What is not read meanwhile would use up what the connection may carry, so it waits here as it came, without the room that others need. Of an ordered channel there is one message at a time.
+            let Some(bytes) = self.apart(course, stream, &head).await? else { return Ok(None) };
+            (apart, taken) = (Some(bytes), None);
+        }
+        while let Some(Err(why)) = &early
+            && self.is_held_back(why, head.unpacked)
+            && self.handed_of(course).is_some()
+        {
+            tokio::time::sleep(AGAIN).await;
+            early = Some(lend());
+        }
         let Ok(mut loan) = early.unwrap_or_else(lend) else {
-            let is_whole = skip(stream, head.size).await?;
+            let is_whole = apart.is_some() || skip(stream, head.size).await?;
             self.refuse(course, head.sequence);
             return Ok(is_whole.then_some(head));
         };
         point("message announced");
-        let is_whole = match head.packing {
-            Packing::None => self.message(course, stream, &head, loan.bytes()).await?,
-            packing => {
-                let mut packed = vec![0; head.size as usize];
-                let is_whole = self.message(course, stream, &head, &mut packed).await?;
-                if is_whole {
-                    tokio::task::block_in_place(|| unpack(packing, &packed, loan.bytes()))?;
+        let is_whole = match (head.packing, apart) {
+            (Packing::None, Some(whole)) => {
+                loan.bytes().copy_from_slice(&whole);
+                true
+            }
+            (Packing::None, None) => self.message(course, stream, &head, loan.bytes()).await?,
+            (packing, apart) => {
+                let packed = if apart.is_some() { apart } else { self.apart(course, stream, &head).await? };
+                if let Some(packed) = &packed {
+                    tokio::task::block_in_place(|| unpack(packing, packed, loan.bytes()))?;
                 }
-                is_whole
+                packed.is_some()
             }
         };
         if is_whole {
@@ -336,6 +367,12 @@ impl Received {
         }
         let gathers = self.gathers((course, head.sequence), into.len());
         gathers.gathering.whole(stream, (1 + TopicHead::SIZE + RecordHead::SIZE) as u64, into).await
+    }
+
+    /// The same, as they come. None: the sender has given it up.
+    async fn apart(&self, course: Course, stream: &mut RecvStream, head: &RecordHead) -> Decoded<Option<Vec<u8>>> {
+        let mut bytes = vec![0; head.size as usize];
+        Ok(self.message(course, stream, head, &mut bytes).await?.then_some(bytes))
     }
 
     /// Until it is dropped, what comes for the repair of this message goes there.
@@ -416,12 +453,9 @@ impl Received {
         match published {
             Ok(()) => {
                 point("message published");
-                let published = self.counts.messages.fetch_add(1, Ordering::Relaxed) + 1;
-                if published >= u64::from(if is_all(&self.offer) { DEEPEST } else { self.offer.depth }) {
-                    let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-                    // That may have to wait for the manager.
-                    before.map(|before| tokio::task::spawn_blocking(|| drop(before)));
-                }
+                self.counts.messages.fetch_add(1, Ordering::Relaxed);
+                // That may have to wait for the manager.
+                self.needless(0, self.keeps_most()).map(|before| tokio::task::spawn_blocking(|| drop(before)));
                 self.counts.bytes.fetch_add(u64::from(head.unpacked), Ordering::Relaxed);
             }
             Err(error) => {
@@ -457,44 +491,4 @@ impl Drop for Gathers<'_> {
         // The same message may come a second time, and that go on; it needs no repair then.
         self.received.arriving().remove(&self.message);
     }
-}
-
-/// Who publishes in this domain what was published elsewhere. Blocks until the manager has agreed.
-pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) -> sinew::Result<Publisher> {
-    // Who is to lose nothing here makes who publishes wait; all others never do. After this time a gateway, or a bridge to ROS 2 or Zenoh, looks whether it is still to publish the message; a bridge to ROS 1 loses it.
-    let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
-    let options =
-        PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), memory_budget: MEMORY, ..PublisherOptions::default() };
-    Publisher::new(node, topic, signature, &offer.qos(), options)
-}
-
-/// Whether a message of so many bytes, which such a publisher could not publish, is tried again: nothing of it is to be lost, and there is room when others were taken.
-pub(crate) fn is_held_back(publisher: &Publisher, offer: &Offer, why: &sinew::Error, bytes: u64) -> bool {
-    is_all(offer)
-        && match why.kind() {
-            ErrorKind::WouldBlock => true,
-            ErrorKind::NoMemory | ErrorKind::Exhausted => {
-                let now = publisher.statistics();
-                bytes < MEMORY && now.subscribers > 0 && now.memory_in_use > 0
-            }
-            _ => false,
-        }
-}
-
-/// Nothing of it is to be lost.
-fn is_all(offer: &Offer) -> bool {
-    offer.depth == 0
-}
-
-/// Reads what nobody has room for. False: the stream is over.
-async fn skip(stream: &mut RecvStream, size: u32) -> Decoded<bool> {
-    let mut left = size as usize;
-    while left > 0 {
-        match stream.read_chunk(left, true).await {
-            Ok(Some(chunk)) => left -= chunk.bytes.len(),
-            Ok(None) => return violation("a stream ends within a message"),
-            Err(_) => return Ok(false),
-        }
-    }
-    Ok(true)
 }

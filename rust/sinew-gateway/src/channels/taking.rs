@@ -12,7 +12,7 @@ const MOST_PUBLISHERS: usize = 256;
 /// Where a channel has left off that its peer still wants: what follows over the next one goes on from there, so that it is known what was published between them, or has not come (G37).
 #[derive(Clone, Debug, Default)]
 pub struct LeftOff {
-    /// The number of the last message.
+    /// The number of the last message; 0 where what is kept comes again.
     last: u64,
     publishers: Newest,
 }

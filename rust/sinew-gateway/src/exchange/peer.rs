@@ -125,7 +125,8 @@ impl Peer {
     /// There is a connection; if there was one, it is over.
     pub fn up(&mut self, session: Arc<Session>) {
         self.close_outlets();
-        if self.who.is_none() {
+        // What was said over the connections before may not have been read.
+        if self.memory.is_new() {
             session.say(Control::Forgotten);
         }
         self.name = session.shown();
@@ -259,6 +260,9 @@ impl Peer {
             && live.ledger.states().any(|(is_ours, want, _)| is_ours && want.channel == *channel)
         {
             live.onward.insert(*channel);
+        }
+        if let Control::Open { .. } = control {
+            self.memory.begin();
         }
         if control == Control::Forgotten {
             self.provided.retain(|_, provided| !provided.is_lost());

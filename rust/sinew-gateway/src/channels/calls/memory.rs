@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,11 @@ const KEPT: Duration = Duration::from_secs(60);
 
 /// Of one peer, by its numbers. Thread-safe.
 #[derive(Default)]
-pub struct Memory(Mutex<HashMap<u64, Remembered>>);
+pub struct Memory {
+    calls: Mutex<HashMap<u64, Remembered>>,
+    /// The peer has heard that nothing was remembered of it before.
+    is_known: AtomicBool,
+}
 
 /// What will say the answer, once.
 type Say = watch::Sender<Option<Arc<Answered>>>;
@@ -42,13 +47,24 @@ impl Remembered {
 }
 
 impl Memory {
+    /// (G48) The peer has said something that follows what it was told: so it has heard that nothing was remembered of it before, and need not hear it again.
+    pub fn begin(&self) {
+        self.is_known.store(true, Ordering::Relaxed); // relaxed: it stands for itself
+    }
+
+    /// The peer may not have heard that yet.
+    pub fn is_new(&self) -> bool {
+        !self.is_known.load(Ordering::Relaxed) // relaxed: see begin
+    }
+
     fn calls(&self) -> MutexGuard<'_, HashMap<u64, Remembered>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The answer that a call has, or will have, and what is to be kept as long as it is waited for. A new one is begun, by a task that `begin` starts, and ends by saying the answer; so is one of which the provider has gone, as there may be another one now.
     /// None: there are too many.
     pub fn answer(&self, call: u64, begin: impl FnOnce(Say) -> AbortHandle) -> Option<(Answer, Arc<()>)> {
+        self.begin();
         let mut calls = self.calls();
         match calls.entry(call) {
             Entry::Occupied(known) if known.get().has_failed() => _ = known.remove(),
