@@ -96,7 +96,8 @@ typedef struct sinew_node_options {
 
 /* Joins the domain under `name`, or what SINEW_NODE says; starts its manager when none runs. Blocks until registered: about a millisecond, at most some seconds. */
 SINEW_EXPORT sinew_status sinew_node_create(const char* name, const sinew_node_options* options, sinew_node** node);
-/* Waits for running callbacks, unless called in one. What was created of the node stays to be destroyed, and does nothing any more. Frames stay valid. NULL is allowed. */
+/* Waits for running callbacks, unless called in one. What was created of the node stays to be destroyed, and does nothing any more, but that calls of its clients that wait end with SINEW_CLOSED, on a thread of the client, perhaps
+ * after this has returned: sinew_client_destroy() waits for them. Frames stay valid. NULL is allowed. */
 SINEW_EXPORT void sinew_node_destroy(sinew_node* node);
 /* Its name in the domain. */
 SINEW_EXPORT const char* sinew_node_name(const sinew_node* node);
@@ -241,7 +242,7 @@ SINEW_EXPORT sinew_status sinew_publisher_create(sinew_node* node, const char* t
 SINEW_EXPORT void sinew_publisher_destroy(sinew_publisher* publisher);
 
 /* Publishes the stream that `count` extents are: one copy, into shared memory, whoever reads it. A stream begins with 00 01 00 00 where its numbers have the least significant byte first, or 00 00 00 00. What follows is not
- * looked at: who decodes a stream that is not of the type rejects it, and counts that. Waits as sinew_publisher_loan(), for another thread that publishes on it, and for a subscriber that keeps all (sinew_qos). */
+ * looked at: a subscriber in C++ that it is no message for rejects it, and counts that; in C, Rust and Python it is received, and whoever decodes it sees. Waits as sinew_publisher_loan(), for another thread that publishes on it, and for a subscriber that keeps all (sinew_qos). */
 SINEW_EXPORT sinew_status sinew_publisher_publish(sinew_publisher* publisher, const sinew_extent* extents, size_t count);
 
 /* Room for a stream of at most `capacity` bytes, where subscribers will read it; `data` is set to it. Its bytes are not initialised; those behind the fourth are aligned to 16. May wait for memory, at most

@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
             },
             Cow::Owned(bytes) => Cow::Owned(bytemuck::allocation::pod_collect_to_vec(&bytes)),
         };
-        Ok(if self.is_native { native } else { Cow::Owned(native.iter().map(|number| number.swapped()).collect()) })
+        Ok(if self.is_native || size_of::<T>() == 1 { native } else { Cow::Owned(native.iter().map(|number| number.swapped()).collect()) })
     }
 
     /// So many numbers of `size` bytes each, as they lie. Borrowed where they lie in one part.

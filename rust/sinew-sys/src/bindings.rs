@@ -103,7 +103,8 @@ unsafe extern "C" {
     ) -> sinew_status;
 }
 unsafe extern "C" {
-    /// Waits for running callbacks, unless called in one. What was created of the node stays to be destroyed, and does nothing any more. Frames stay valid. NULL is allowed.
+    /** Waits for running callbacks, unless called in one. What was created of the node stays to be destroyed, and does nothing any more, but that calls of its clients that wait end with SINEW_CLOSED, on a thread of the client, perhaps
+ after this has returned: sinew_client_destroy() waits for them. Frames stay valid. NULL is allowed.*/
     pub fn sinew_node_destroy(node: *mut sinew_node);
 }
 unsafe extern "C" {
@@ -525,7 +526,7 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     /** Publishes the stream that `count` extents are: one copy, into shared memory, whoever reads it. A stream begins with 00 01 00 00 where its numbers have the least significant byte first, or 00 00 00 00. What follows is not
- looked at: who decodes a stream that is not of the type rejects it, and counts that. Waits as sinew_publisher_loan(), for another thread that publishes on it, and for a subscriber that keeps all (sinew_qos).*/
+ looked at: a subscriber in C++ that it is no message for rejects it, and counts that; in C, Rust and Python it is received, and whoever decodes it sees. Waits as sinew_publisher_loan(), for another thread that publishes on it, and for a subscriber that keeps all (sinew_qos).*/
     pub fn sinew_publisher_publish(
         publisher: *mut sinew_publisher,
         extents: *const sinew_extent,

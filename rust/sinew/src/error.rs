@@ -38,7 +38,7 @@ pub enum ErrorKind {
     NoMemory,
     /// A reliable keep-all subscriber did not catch up in time. Not published; counted.
     WouldBlock,
-    /// What was given, or came, is no stream of the type. Not published; counted.
+    /// What was given, or came, is no stream of the type. Not published.
     InvalidMessage,
     /// The node is destroyed, or the ghost's topic is gone.
     Closed,

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// | `enum` without, and `struct Name(u8)`, named `Name(uint8)` by serde | `Name(uint8)` | `enum class Name : uint8_t` |
 ///
 /// `&str`, `&[u8]`, `Slice` and what else serde is asked to lend are looked at where the publisher wrote them, and all else is copied first. What lies there does not change, unless the publisher's process runs wild, as of a
-/// [`Frame`](crate::raw::Frame): who must be safe from that has `String` and `Vec<u8>`.
+/// [`Frame`](crate::raw::Frame): who must be safe from that has `String` and `Vec<u8>`. A publisher may also write a message in several parts: a `&str` or `&[u8]` that lies in two of them cannot be lent, and the message cannot be read, with a `Slice`, which is a copy then, it can.
 ///
 /// Serde has no arrays of more than 32 elements: those are `#[serde(with = "serde_big_array::BigArray")] covariance: [f64; 36]`, by the crate `serde-big-array`.
 ///

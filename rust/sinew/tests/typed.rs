@@ -200,6 +200,25 @@ fn room_for_nothing_is_an_empty_slice_wherever_it_stands() {
 }
 
 #[test]
+fn bytes_are_lent_in_whatever_order_the_numbers_of_the_stream_are() {
+    #[derive(Serialize, Deserialize)]
+    struct Blob<'a> {
+        #[serde(borrow)]
+        data: &'a [u8],
+    }
+    sinew::message!(Blob<'a>);
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let publisher = raw::Publisher::new(&node, "blob", &signature_of::<Blob>().unwrap(), &Qos::keep_last(2), Default::default()).unwrap();
+    let subscriber = Subscriber::<Blob>::new(&node, "blob", &Qos::keep_last(2)).unwrap();
+    assert!(eventually(|| publisher.statistics().subscribers == 1));
+    for stream in [[0, 1, 0, 0, 3, 0, 0, 0, 7, 8, 9], [0, 0, 0, 0, 0, 0, 0, 3, 7, 8, 9]] {
+        publisher.publish(&[&stream]).unwrap();
+        assert_eq!(subscriber.take(LONG).unwrap().expect("it comes").read().unwrap().data, [7, 8, 9]);
+    }
+}
+
+#[test]
 fn what_is_no_message_of_the_type_is_an_error() {
     let domain = Domain::new();
     let node = domain.node("node");

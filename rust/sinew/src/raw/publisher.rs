@@ -108,7 +108,7 @@ impl Publisher {
     }
 
     /// Publishes the stream that the parts, joined, are: one copy, into shared memory, whoever reads it. A stream begins with `00 01 00 00` where its numbers have the least significant byte first, or `00 00 00 00`. What follows is
-    /// not looked at: who decodes a stream that is not of the type rejects it, and counts that. May wait for memory, as [`loan`](Publisher::loan), and then as [`Loan::publish`].
+    /// not looked at: a subscriber in C++ that it is no message for rejects it, and counts that; in Rust it is received, and reading it fails. May wait for memory, as [`loan`](Publisher::loan), and then as [`Loan::publish`].
     pub fn publish(&self, parts: &[&[u8]]) -> Result<()> {
         let extents = extents_of(parts);
         // SAFETY: the parts live until it returns.
@@ -217,7 +217,7 @@ pub struct PublisherStatistics {
     pub bytes_copied: u64,
     /// For readers of other users.
     pub bytes_exported: u64,
-    /// Messages that were not published.
+    /// Messages that were not published, but for those that are none of the type: what says so has published nothing.
     pub refused: u64,
     /// Messages taken back for want of memory before all had taken them.
     pub withdrawn: u64,

@@ -164,7 +164,7 @@ pub struct SubscriberStatistics {
     pub bytes_copied: u64,
     /// Copied since the subscriber holds too much.
     pub over_quota: u64,
-    /// That could not be received: no message of the type, or no memory.
+    /// That could not be received, as for want of memory. What is received and cannot be read is not counted here.
     pub rejected: u64,
     /// Connected now.
     pub publishers: u64,
