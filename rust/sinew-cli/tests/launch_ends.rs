@@ -385,10 +385,11 @@ impl Drop for Frozen {
 #[test]
 fn who_does_not_end_by_sigkill_either_is_given_up_and_named() {
     let scene = Scene::new("processes:\n  a: {command: ./parent}\n");
-    script(&scene.path("parent"), "#!/bin/sh\nsetsid --fork sh -c 'echo $$ >stranger; exec sleep 1000'\nexec sleep 1000\n");
+    let strangers = "setsid --fork sh -c 'echo $$ >stranger; exec sleep 1000'\nsetsid sh -c 'echo $$ >helper; exec sleep 1000' &";
+    script(&scene.path("parent"), &format!("#!/bin/sh\n{strangers}\nexec sleep 1000\n"));
     let launched = scene.launch("");
     let own = pid_in(&launched.until("a started"));
-    let stranger = scene.number("stranger");
+    let (stranger, helper) = (scene.number("stranger"), scene.number("helper"));
     let _deaf = Deaf(stranger);
     let Some(frozen) = Frozen::new([own, stranger]) else { return };
     for sent in ["stopping all", "SIGTERM", "SIGKILL"] {
@@ -403,6 +404,7 @@ fn who_does_not_end_by_sigkill_either_is_given_up_and_named() {
     assert!(is_there(own) && is_there(stranger));
     drop(frozen);
     assert!(is_gone(own) && is_gone(stranger));
+    assert!(is_gone(helper), "whom it had started is not given up with it");
 }
 
 #[test]

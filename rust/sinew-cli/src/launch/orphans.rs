@@ -52,12 +52,12 @@ pub struct Orphan {
     pub parent: Option<Pid>,
 }
 
-/// All of them, and all whom they have started, each behind its parent; without those `known`, and who was there before.
-pub fn orphans(known: &[Pid], before: &Before) -> Vec<Orphan> {
+/// All of them, and all whom they have started, each behind its parent; without those `known`, and who was there before. Those `given_up` are none either, but whom they have started is.
+pub fn orphans(known: &[Pid], given_up: &HashSet<Pid>, before: &Before) -> Vec<Orphan> {
     let known: Vec<i32> = known.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
     let is_other = |state: &State| known.contains(&state.pid) || before.0.contains(&(state.pid, state.started));
     let orphan = |state: &State| Some(Orphan { pid: Pid::from_raw(state.pid)?, parent: Pid::from_raw(state.parent) });
-    left(&states(), own(), is_other).into_iter().filter_map(orphan).collect()
+    left(&states(), own(), is_other).into_iter().filter_map(orphan).filter(|orphan| !given_up.contains(&orphan.pid)).collect()
 }
 
 fn own() -> i32 {

@@ -249,7 +249,7 @@ impl Supervisor {
     fn give_up(&mut self) {
         // Who has ended meanwhile may not have been heard of yet.
         self.reap();
-        let orphans = orphans(&self.known(), &self.before);
+        let orphans = orphans(&self.known(), &self.given_up, &self.before);
         let mut given_up = Vec::new();
         for Kept { plan, state, .. } in &mut self.kept {
             if let State::Running(process) = state {
@@ -277,7 +277,7 @@ impl Supervisor {
 
     /// Sends it once to those left behind. Whether there are some.
     fn ask_orphans(&mut self, signal: Signal) -> bool {
-        let orphans = orphans(&self.known(), &self.before);
+        let orphans = orphans(&self.known(), &self.given_up, &self.before);
         let (mut sent, mut refused) = (Vec::new(), Vec::new());
         let mut passed = self.asked.clone();
         for &Orphan { pid, parent } in &orphans {
@@ -311,6 +311,7 @@ impl Supervisor {
     /// Who is no orphan, though a child of the launcher's.
     fn known(&self) -> Vec<Pid> {
         let running = self.kept.iter().filter_map(|kept| if let State::Running(process) = &kept.state { Some(process.pid) } else { None });
-        running.chain(self.given_up.iter().copied()).collect()
+        // Whom those start that this user may not end, it may not end, either.
+        running.chain(self.given_up.intersection(&self.refused).copied()).collect()
     }
 }
