@@ -282,11 +282,6 @@ void Server::perform(const Introduce& meet) {
 // In their order. What cannot be made now is kept: those two have their sessions and their names, and lack nothing but each other.
 void Server::introduce() {
   while (!introductions_.empty()) {
-    const Introduce& next = introductions_.front();
-    if (!connections_.contains(next.publisher) && !connections_.contains(next.subscriber)) {
-      introductions_.pop_front();
-      continue;
-    }
     std::pair<os::Fd, os::Fd> ends;
     try {
       ends = os::socket_pair();
@@ -298,6 +293,10 @@ void Server::introduce() {
                   std::string("sinewd lets publishers and subscribers wait for each other until it can introduce them: ") + error.what());
       }
       retry_at_ = os::now_ns() + retry_pause;
+      // Whoever comes and goes would leave some behind this one each time.
+      std::erase_if(introductions_, [&](const Introduce& each) {
+        return !connections_.contains(each.publisher) && !connections_.contains(each.subscriber);
+      });
       return;
     }
     introduces_ = true;

@@ -109,8 +109,12 @@ namespace {
 thread_local const std::function<bool()>* ends_now = nullptr;  // of the innermost that runs callbacks
 }  // namespace
 
+bool is_on() noexcept {
+  return runs.load(std::memory_order_relaxed);
+}
+
 bool ends_here() {
-  return !ok() || session::forked() || (ends_now && (*ends_now)());
+  return !is_on() || session::forked() || (ends_now && (*ends_now)());
 }
 
 Ends::Ends(const std::function<bool()>& ends) noexcept : before_(std::exchange(ends_now, &ends)) {}

@@ -22,6 +22,8 @@ std::optional<std::int64_t> deadline_of(std::int64_t nanoseconds) noexcept;
 
 /// Whether whoever runs callbacks on this thread is to stop: a callback that is a row of them asks between two.
 bool ends_here();
+/// As ok(), of which the thread is told (sleep_for()); of this it is not.
+bool is_on() noexcept;
 /// As long as it lives `ends`, which outlives it, says so, on this thread.
 class Ends {
  public:

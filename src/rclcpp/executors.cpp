@@ -79,7 +79,7 @@ struct Round {
 
 /// Also in a child that was forked in a callback, which has nothing to wait for, and shares with its parent what that waits for.
 bool is_over() noexcept {
-  return !ok() || session::forked();
+  return !detail::is_on() || session::forked();
 }
 
 bool is_past(const std::optional<std::int64_t>& deadline) noexcept {
@@ -247,6 +247,7 @@ void SingleThreadedExecutor::spin() {
   const auto never = [] { return false; };
   while (!is_over() && !impl_->run_once(std::nullopt, never).is_cancelled) {
   }
+  (void)ok();  // where that is why it ends, its thread knows it
 }
 
 void SingleThreadedExecutor::spin_some(std::chrono::nanoseconds at_most) {
@@ -282,9 +283,13 @@ void SingleThreadedExecutor::spin_all(std::chrono::nanoseconds at_most) {
 FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>& is_ready, std::chrono::nanoseconds timeout) {
   const Impl::Running running(*impl_);
   const auto deadline = detail::deadline_of(timeout.count());
+  const auto interrupted = [] {
+    (void)ok();  // likewise
+    return FutureReturnCode::INTERRUPTED;
+  };
   for (bool has_run = false;; has_run = true) {
     if (is_ready()) return FutureReturnCode::SUCCESS;
-    if (is_over()) return FutureReturnCode::INTERRUPTED;
+    if (is_over()) return interrupted();
     if (has_run && is_past(deadline)) return FutureReturnCode::TIMEOUT;
     const auto is_enough = [&] {
       if (has_run && is_past(deadline)) return true;  // who gives no time has one round all the same
@@ -296,7 +301,7 @@ FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>&
     };
     const std::int64_t soon = os::later(os::now_ns(), look_again);
     if (impl_->run_once(std::min(soon, deadline.value_or(soon)), is_enough).is_cancelled)
-      return is_ready() ? FutureReturnCode::SUCCESS : FutureReturnCode::INTERRUPTED;
+      return is_ready() ? FutureReturnCode::SUCCESS : interrupted();
   }
 }
 

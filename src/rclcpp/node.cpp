@@ -49,7 +49,7 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
 
   bool wait_for_provider(const std::string& service, std::chrono::nanoseconds timeout) override {
     const auto node = node_.lock();
-    return node && ok() && wait_for_provider(*node, service, timeout);
+    return node && detail::is_on() && wait_for_provider(*node, service, timeout);
   }
 
  private:

@@ -85,10 +85,17 @@ TEST_F(Ending, WhoKnowsThatItIsOverSleepsItsWholeTime) {
   std::thread([] { rclcpp::shutdown(); }).join();
   EXPECT_FALSE(rclcpp::sleep_for(std::chrono::hours(1))) << "it has yet to be told";
   EXPECT_GE(sleeps([] { return rclcpp::sleep_for(20ms); }), 20ms);
-  rclcpp::Rate rate(20ms);
-  EXPECT_GE(sleeps([&] { return rate.sleep(), rate.sleep(); }), 20ms);
+  EXPECT_GE(sleeps([] {
+              rclcpp::Rate rate(20ms);
+              return rate.sleep(), rate.sleep();
+            }),
+            20ms);
   begin({}, rclcpp::SignalHandlerOptions::All);
   const auto node = std::make_shared<rclcpp::Node>("node");
+  std::thread([] { rclcpp::shutdown(); }).join();
+  rclcpp::spin_some(node);
+  EXPECT_FALSE(rclcpp::sleep_for(std::chrono::hours(1))) << "spin_some() says nothing of it";
+  begin({}, rclcpp::SignalHandlerOptions::All);
   std::atomic<bool> spins{false};
   const auto timer = node->create_wall_timer(1ms, [&] { spins = true; });
   std::thread other([&] {

@@ -36,7 +36,7 @@ SINEW_API bool shutdown();
 /// Between init() and shutdown(), or the signal. Anywhere. After fork() a signal to the child ends nothing but what this says there.
 SINEW_API bool ok() noexcept;
 
-/// Sleeps so long, or until shutdown(). False after shutdown(), and before init(). A thread that was told that it is over, by a false of this, of ok() or of Rate::sleep(), by the end of spin() or by its own shutdown(), sleeps
+/// Sleeps so long, or until shutdown(). False after shutdown(), and before init(). A thread that was told that it is over, by a false of this, of ok() or of Rate::sleep(), by the end of spin(), by FutureReturnCode::INTERRUPTED or by its own shutdown(), sleeps
 /// all the same, as a program does that slows its motors down before it ends.
 SINEW_API bool sleep_for(std::chrono::nanoseconds time);
 

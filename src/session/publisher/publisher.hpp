@@ -319,7 +319,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void left_locked();
   std::size_t strangers_locked() const noexcept;
   void meet_strangers_again_locked();
-  void forget_who_has_read_locked() noexcept;
+  std::vector<std::shared_ptr<ForeignEnd>> take_who_has_read_locked() noexcept;
   /// When to look again.
   std::int64_t look_at_unread();
   void turn_away(const ForeignEnd& end, const char* goes_on);

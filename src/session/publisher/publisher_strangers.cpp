@@ -1,6 +1,9 @@
 // The readers of other users that a publisher serves: their places, how they come, and what they leave behind.
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "os/clock.hpp"
@@ -17,10 +20,11 @@ constexpr std::int64_t look_interval = 1'000'000'000;  // at those that have yet
 }  // namespace
 
 bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
+  std::vector<std::shared_ptr<ForeignEnd>> read;  // let go without the mutex: each closes what its peer has sent
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
-    forget_who_has_read_locked();
+    read = take_who_has_read_locked();
     if (foreign_.size() + unread_.size() < most_strangers_met) {
       if (!unread_timer_) {
         unread_timer_ = LoopTimer::create(session_->loop(), [weak = weak_from_this()] {
@@ -44,9 +48,10 @@ std::size_t Publisher::strangers_locked() const noexcept {
 }
 
 bool Publisher::has_place_for(const ForeignEnd& end) {
+  std::vector<std::shared_ptr<ForeignEnd>> read;  // likewise
   {
     const std::lock_guard lock(mutex_);
-    forget_who_has_read_locked();
+    read = take_who_has_read_locked();
     if (strangers_locked() <= most_strangers) return true;
   }
   turn_away(end, "served");
@@ -90,13 +95,25 @@ void Publisher::meet_strangers_again_locked() {
   if (strangers_locked() < most_strangers && std::exchange(turns_strangers_away_, false)) meet_readers_again();
 }
 
-void Publisher::forget_who_has_read_locked() noexcept {
-  std::erase_if(unread_, [](const auto& end) { return !end->is_unread(); });
+std::vector<std::shared_ptr<ForeignEnd>> Publisher::take_who_has_read_locked() noexcept {
+  std::vector<std::shared_ptr<ForeignEnd>> read;
+  try {
+    read.reserve(unread_.size());
+  } catch (const std::bad_alloc&) {
+    return read;  // another time
+  }
+  std::erase_if(unread_, [&](auto& end) {
+    if (end->is_unread()) return false;
+    read.push_back(std::move(end));
+    return true;
+  });
+  return read;
 }
 
 std::int64_t Publisher::look_at_unread() {
+  std::vector<std::shared_ptr<ForeignEnd>> read;
   const std::lock_guard lock(mutex_);
-  forget_who_has_read_locked();
+  read = take_who_has_read_locked();
   meet_strangers_again_locked();
   return unread_.empty() ? LoopTimer::never : os::now_ns() + look_interval;
 }

@@ -22,7 +22,7 @@ constexpr std::ptrdiff_t departed_kept = 16;
 // For publishers that were there before, to be introduced and to tell what they have kept.
 constexpr std::chrono::nanoseconds patience = std::chrono::milliseconds(500);
 
-// What is lost with one that is not asked any more. A queue has only what is wanted.
+// What is lost with one that is not asked any more; at most one too many of a ring. A queue has only what is wanted.
 std::uint64_t wanted_of(const LocalQueue& queue) {
   return queue.waiting();
 }
