@@ -223,6 +223,27 @@ async fn a_goal_is_not_sent_again_to_a_gateway_that_has_forgotten_what_it_was_se
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_goal_that_was_not_sent_yet_is_sent_to_a_gateway_that_has_forgotten_what_it_was_sent() {
+    let robot = Robot::on_this_machine("robot", all());
+    let client = Client::new(&robot.node("user"), GOALS, GOAL, RESULT, &ClientOptions::default()).expect("it may call");
+    let mut there = There::new(&robot).await;
+    let (channel, _) = there.wanted(GOALS).await;
+    there.stranger.say(&open(channel)).await;
+    until("it is provided", || client.statistics().providers == 1);
+    there.stranger.connection.close(1_u32.into(), b"as if it was lost");
+    until("the connection is lost", || robot.channels(GOALS).iter().all(|channel| channel.state != "open"));
+    let response = client.start(stream(GOAL, "{}"), None).expect("it is called");
+    let mut again = There::new(&robot).await;
+    again.stranger.say(&Control::Forgotten).await;
+    let (channel, _) = again.wanted(GOALS).await;
+    again.stranger.say(&open(channel)).await;
+    tokio::select! {
+        response = response => panic!("it is not sent: {:?}", response.err()),
+        call = tokio::time::timeout(PATIENCE, again.stranger.connection.accept_bi()) => drop(call.expect("it comes in time").expect("it comes")),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_not_known_from_before_is_told_so_over_each_connection_until_it_has_heard_it() {
     let robot = Robot::on_this_machine("robot", all());
     let heard = subscriber(&robot, "heard", STATUS);

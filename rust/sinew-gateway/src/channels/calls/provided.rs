@@ -37,6 +37,8 @@ pub struct Provided {
     way: watch::Sender<Way>,
     /// Calls on a way.
     under_way: Arc<AtomicU64>,
+    /// Calls that may have been sent, over whatever way, and are not answered.
+    sent: Arc<AtomicU64>,
     /// None: there is a way, or no connection.
     leaving: Option<Leaving>,
     counts: Arc<Counts>,
@@ -49,17 +51,19 @@ impl Provided {
     /// Blocks until the manager has agreed. Calls run on the runtime.
     pub fn open(node: &Node, want: &Want, topic: Id, priority: i32, runtime: &Handle) -> sinew::Result<Provided> {
         let way = watch::Sender::new(None);
-        let under_way = Arc::new(AtomicU64::new(0));
+        let (under_way, sent) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let is_of_goals = times::part_of(Kind::Service, &want.name, &want.signature).is_some();
         // Goals are executed at most once (A5), also where the gateway is ended, or away for long, and the next one comes with another memory of calls. What other providers there do twice nobody here knows.
         let options = ProviderOptions { ghost: Ghost::Carrier, at_most_once: is_of_goals, ..ProviderOptions::default() };
         let counts = Arc::<Counts>::default();
-        let (ways, gone, told, runtime) = (way.clone(), Arc::clone(&under_way), Arc::clone(&counts), runtime.clone());
+        let (ways, told, runtime) = (way.clone(), Arc::clone(&counts), runtime.clone());
+        let (gone, ever) = (Arc::clone(&under_way), Arc::clone(&sent));
         let provider = Provider::new(node, &want.name, &want.signature, &want.response, &options, move |call| {
-            let (way, gone, counts) = (ways.subscribe(), Arc::clone(&gone), Arc::clone(&told));
-            runtime.spawn(async move { carry(call, way, (priority, is_of_goals), &gone, &counts).await });
+            let (way, counts) = (ways.subscribe(), Arc::clone(&told));
+            let (gone, ever) = (Arc::clone(&gone), Arc::clone(&ever));
+            runtime.spawn(async move { carry(call, way, (priority, is_of_goals), (&gone, &ever), &counts).await });
         })?;
-        Ok(Provided { _provider: provider, way, under_way, leaving: None, counts, want: want.clone(), topic, is_of_goals })
+        Ok(Provided { _provider: provider, way, under_way, sent, leaving: None, counts, want: want.clone(), topic, is_of_goals })
     }
 
     /// Whether it can go on with a channel that is opened anew.
@@ -91,9 +95,10 @@ impl Provided {
         self.leaving = Some(Leaving { answered: true, until });
     }
 
-    /// (G48) The peer, which has yet to open it, does not know what it was sent before the connection was lost: calls that are executed once at most are not made again.
+    /// (G48) The peer, which has yet to open it, does not know what it was sent before the connection was lost: calls that are executed once at most are not made again. There is none where none was sent.
     pub fn is_lost(&self) -> bool {
-        self.is_of_goals && self.leaving.is_some()
+        // relaxed: who is counted a moment later has no way yet
+        self.is_of_goals && self.leaving.is_some() && self.sent.load(Ordering::Relaxed) > 0
     }
 
     /// It waits for answers that are under way, and for nothing else.
@@ -138,7 +143,13 @@ impl Drop for Counted<'_> {
 }
 
 /// Carries a call to the peer, and the answer back.
-async fn carry(call: Call, mut way: watch::Receiver<Way>, (priority, is_goal): (i32, bool), under_way: &AtomicU64, counts: &Counts) {
+async fn carry(
+    call: Call,
+    mut way: watch::Receiver<Way>,
+    (priority, is_goal): (i32, bool),
+    (under_way, sent): (&AtomicU64, &AtomicU64),
+    counts: &Counts,
+) {
     point("call taken");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let request: Bytes = call.extents().collect::<Vec<_>>().concat().into();
@@ -147,11 +158,13 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, (priority, is_goal): (
             tokio::time::sleep(LOOK).await;
         }
     };
+    let mut may_be_there = None;
     let answered = async {
         loop {
             let Ok((session, channel)) = way.wait_for(Option::is_some).await.map(|way| way.clone().expect("it was waited for")) else {
                 return None;
             };
+            may_be_there.get_or_insert_with(|| Counted::new(sent));
             let counted = Counted::new(under_way);
             match attempt(&session, channel, number, &request, priority).await {
                 Attempt::Ended(status, mut body) => {
