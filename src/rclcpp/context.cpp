@@ -175,7 +175,7 @@ bool shutdown() {
 }
 
 bool ok() noexcept {
-  const bool is = runs.load(std::memory_order_relaxed);
+  const bool is = detail::is_on();
   if (!is) knows_end_of = times.load(std::memory_order_relaxed);
   return is;
 }
@@ -183,7 +183,7 @@ bool ok() noexcept {
 // Who knows that it is over wants to sleep all the same, as a program that slows its motors down before it ends. Who does not is told by that, lest it sleep on when the signal came just before.
 bool sleep_for(std::chrono::nanoseconds time) {
   if (time.count() <= 0) return ok();
-  const bool knows_end = !runs.load(std::memory_order_relaxed) && knows_end_of == times.load(std::memory_order_relaxed);
+  const bool knows_end = !detail::is_on() && knows_end_of == times.load(std::memory_order_relaxed);
   if (knows_end || session::forked()) {
     os::sleep_for(time);  // what would be rung was rung, or is closed here
   } else {
