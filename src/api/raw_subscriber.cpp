@@ -74,8 +74,10 @@ bool RawSubscriber::wait(std::chrono::nanoseconds timeout) const {
   if (core_->has_callback()) throw Error(ErrorKind::invalid_argument, "wait() is for subscribers without a callback");
   const std::int64_t until = os::later(os::now_ns(), timeout.count());
   const auto ends = [this] { return session::forked() || is_closed() || is_detached(); };
-  if (!ends()) subscription_->wait(until);
-  return ends() || os::now_ns() < until || core_->statistics().waiting > 0;
+  for (;;) {
+    if (ends() || subscription_->wait(until)) return true;
+    if (os::now_ns() >= until) return ends();
+  }
 }
 
 }  // namespace sinew::detail

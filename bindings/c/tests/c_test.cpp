@@ -96,6 +96,22 @@ TEST_F(C, AMessageThatIsPublishedIsTaken) {
   sinew_subscriber_destroy(subscriber);
 }
 
+// The bell rings for a publisher that is met, too, and that is heard once somebody waits.
+TEST_F(C, WhoWaitsForAMessageIsNotToldOfAPublisher) {
+  sinew_publisher* const publisher = publisher_of("number");
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  ASSERT_TRUE(is_matched(publisher));
+  ASSERT_TRUE(eventually([&] {
+    sinew_subscriber_statistics statistics;
+    return sinew_subscriber_get_statistics(subscriber, &statistics) == SINEW_OK && statistics.publishers == 1;
+  }));
+  EXPECT_EQ(sinew_subscriber_wait(subscriber, 50'000'000), SINEW_NOTHING);
+  ASSERT_EQ(publish(publisher, stream_of(1)), SINEW_OK) << sinew_last_error();
+  EXPECT_EQ(sinew_subscriber_wait(subscriber, -1), SINEW_OK);
+  sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+}
+
 TEST_F(C, AProgramInCppAndOneInCUnderstandEachOther) {
   auto cpp = Node::create("cpp");
   auto publisher = cpp->create_publisher<Sample>("sample");

@@ -362,7 +362,7 @@ bool Subscription::take(Receiver& receiver) {
   return false;
 }
 
-void Subscription::wait(std::int64_t until) {
+bool Subscription::wait(std::int64_t until) {
   const std::lock_guard lock(taking_);
   refresh();
   SINEW_POINT("subscription.falls_asleep");
@@ -375,6 +375,8 @@ void Subscription::wait(std::int64_t until) {
     }
   }
   silent_->sleeper().mark_awake();
+  refresh();  // another connection is no message yet
+  return has_news();
 }
 
 void Subscription::incompatible(const wire::Incompatible& peer) {

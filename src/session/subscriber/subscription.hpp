@@ -105,8 +105,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   bool run_some(const Turn& turn) override;
   /// Offers the next messages, of whatever publisher, until `receiver` accepts one. False when there is none. REQUIRES: no thread was given.
   bool take(Receiver& receiver);
-  /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns; LoopTimer::never). REQUIRES: no thread was given.
-  void wait(std::int64_t until);
+  /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns; LoopTimer::never); or for nothing, when the bell has been rung before. Says whether there is something. REQUIRES: no thread was given.
+  bool wait(std::int64_t until);
 
   /// So many publishers that were there before will be introduced, and have kept messages. Before the first of them is. On the loop's thread.
   void expect_histories(std::uint32_t count) noexcept { histories_expected_.store(count, std::memory_order_relaxed); }
