@@ -421,6 +421,8 @@ void ServiceProviderCore::Impl::end() {
   watch->stop();
   timer->stop();
   if (ends.publisher) session->remove(*ends.publisher);
+  // Here, and not where the last reference goes: that may be a loop's, whose node the handler may have the last reference to.
+  if (!find_running(this)) std::exchange(serve, nullptr);
 }
 
 // --- the core ----------------------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "api/service_client_core.hpp"
 #include "api/service_impl.hpp"
 #include "api/service_provider_core.hpp"
+#include "base/point.hpp"
 #include "base/sanitized.hpp"
 #include "base/tests/heap.hpp"
 #include "bindings/c/tests/service_in_c.hpp"
@@ -74,7 +75,7 @@ TEST_F(EndsInC, TheCallsOfAProviderThatIsDestroyedGoToAnotherAndStayToBeEnded) {
   call.start(client);
   ASSERT_TRUE(eventually([&] { return kept.count() == 1; }));
   provider.destroy();
-  EXPECT_TRUE(eventually([&] { return provider.released == 1; })) << "though a call is open";
+  EXPECT_EQ(provider.released, 1) << "though a call is open";
   const ProviderInC other(node);
   ASSERT_TRUE(call.ends());
   EXPECT_EQ(call.status, SINEW_OK) << call.error;
@@ -82,6 +83,32 @@ TEST_F(EndsInC, TheCallsOfAProviderThatIsDestroyedGoToAnotherAndStayToBeEnded) {
   EXPECT_EQ(ProviderInC::request_of(open).number, 7U);
   EXPECT_EQ(ProviderInC::answer(open, stream_of(Work::Response())), SINEW_CLOSED);
   EXPECT_STREQ(sinew_last_error(), "not answered: the client has gone, or the provider was destroyed, or its node");
+}
+
+// Who answers, or the loop, may be the last who looks at the provider: the end of its node is nothing for them, and the context may have the last handle of that.
+ROLE(destroys_its_provider_as_a_call_is_answered) {
+  sinew_node* node = nullptr;
+  require(sinew_node_create("child", nullptr, &node) == SINEW_OK, sinew_last_error());
+  {
+    Kept kept;
+    ProviderInC provider(node, [&](sinew_call* call) { kept.keep(call); });
+    PendingInC call(stream_of(addition(7)));
+    ClientInC client(node);
+    call.start(client);
+    require(eventually([&] { return kept.count() == 1; }), "the request does not come");
+    std::thread answers([&] { ProviderInC::answer_rightly(kept.take().front()); });
+    require(eventually(base::is_held), "nobody answers");
+    provider.destroy();
+    const int released = provider.released;
+    base::let_go();
+    answers.join();
+    require(released == 1, "the context is not released by destroy");
+  }
+  sinew_node_destroy(node);
+}
+
+TEST_F(EndsInC, AProviderThatIsDestroyedReleasesItsContextThoughAnotherThreadIsAnswering) {
+  Child("destroys_its_provider_as_a_call_is_answered", {}, {{"SINEW_AT", "service.executed:1:hold"}}).end();
 }
 
 TEST_F(EndsInC, ACallbackMayDestroyItsProvider) {
