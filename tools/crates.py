@@ -36,8 +36,10 @@ def built_in(target):
 
 
 def known(target):
-    """The crates of others that are there, each as often as it was compiled in another way."""
-    return {str(path.relative_to(target)) for folder in built_in(target) for path in of_others(folder, ".fingerprint")}
+    """The crates of others that are there, each as often as it was compiled in another way. None where another one that builds takes them away meanwhile."""
+    with contextlib.suppress(OSError):
+        return {str(path.relative_to(target)) for folder in built_in(target) for path in of_others(folder, ".fingerprint")}
+    return set()
 
 
 def copy(source, destination):

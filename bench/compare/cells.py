@@ -5,6 +5,7 @@ import dataclasses
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import time
 
@@ -79,10 +80,12 @@ def loaded(percent, folder):
         yield
         return
     with Process(["stress-ng", "--quiet", "--cpu", os.cpu_count(), "--cpu-load", percent, "--cpu-load-slice", 0], folder) as stress:
-        time.sleep(1)
-        if stress.process.poll() is not None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            stress.process.wait(1)
             raise stress.failed(f"ended with status {stress.process.returncode}")
         yield
+        if stress.process.poll() is not None:
+            raise stress.failed(f"ended with status {stress.process.returncode}")
 
 
 class Cell:

@@ -91,9 +91,9 @@ def main():
             elif not is_off:
                 continue
             squares = world.way(square_of(here), goal)
-            plans.publish(path_of(squares))
             told = f"to {goal[0] * SQUARE:.1f}, {goal[1] * SQUARE:.1f}: {len(squares)} squares" if squares else f"there is no way to {goal}"
             print(f"off its way, {told}" if is_off else told, flush=True)
+            plans.publish(path_of(squares))
 
 
 if len(sys.argv) != 2:

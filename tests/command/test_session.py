@@ -144,7 +144,7 @@ class Topics(Case):
     def test_pub_makes_a_topic_that_can_be_listened_to(self):
         self.assert_shows("sinew topic pub --rate 20 light 'robot/Light{on:bool;}' 'on: true' 2>published &")
         self.assert_comes_to_show("sinew topic list", r"(?m)^light$")
-        self.assert_shows("sinew topic echo --count 2 light", r"^on: true\n---\non: true\n---$")
+        self.assert_shows("sinew topic echo --count 2 light", r"^(# .+ missed\n)?on: true\n---\n(# .+ missed\n)?on: true\n---$")
         self.assert_shows("kill -INT %1; wait %1", r"Done")
         self.assert_lists("sinew topic list", TOPICS)
 
@@ -223,7 +223,8 @@ class Actions(Case):
         self.assertEqual(self.assert_shows("sinew action list"), "gripper/grasp")
 
     def test_send_goal_tells_how_it_gets_on_and_info_what_became_of_it(self):
-        shown = self.assert_shows("sinew action send-goal --feedback gripper/grasp 'force_n: 3'", r"(feedback:\n  force_n: \d\.0\n---\n){3}state: succeeded\nresult:\n  force_n: 3\.0$")
+        # Where nobody gets a processor for half a second, the last feedback is not waited for any longer.
+        shown = self.assert_comes_to_show("sinew action send-goal --feedback gripper/grasp 'force_n: 3'", r"(feedback:\n  force_n: \d\.0\n---\n){3}state: succeeded\nresult:\n  force_n: 3\.0$")
         goal = re.search(r"goal ([0-9a-f]{32}) is sent", shown)[1]
         self.assert_shows("sinew action info gripper/grasp", r"result +gripper/Grasp/Result\nservers +gripper\n", rf"{goal} +succeeded +[\d.]+ .?s ago")
 

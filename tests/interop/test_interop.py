@@ -54,7 +54,7 @@ def setUpModule():
         must(["c++", "-std=c++20", "-O1", source, *flags, "-o", work / source.stem])
     (work / "users").mkdir()
     for source in (HERE / "users").glob("*.cpp"):
-        must(["c++", "-std=c++20", source, *flags, "-o", work / "users" / source.stem])
+        must(["c++", "-std=c++20", "-O2", source, *flags, "-o", work / "users" / source.stem])
     must(["cargo", "build", "--locked", "--jobs", jobs, "--package", "sinew", "--example", "interop"], env=rust.environment("test"), cwd=rust.WORKSPACE)
     interpreter = python_package.install(jobs)
     assert interpreter, "the Python package does not build"

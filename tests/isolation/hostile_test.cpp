@@ -96,7 +96,7 @@ class UnderAttack : public Domain {
 
 TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotForEver) {
   auto node = Node::create("publishing");
-  auto publisher = node->create_publisher<Sample>("topic", lossless());
+  auto publisher = node->create_publisher<Sample>("topic", lossless(), {.max_blocking = std::chrono::seconds(60)});
   Child counting("counting_subscriber");
   counting.expect("ready");
   await_subscribers(*publisher, 1);

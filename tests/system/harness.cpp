@@ -64,6 +64,7 @@ std::pair<os::Fd, os::Fd> make_pipe() {
 
 int run_role(const std::string& name, const Arguments& arguments) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // of a test that was killed
+  ::setsid();  // two pairs of threads of one session that wake each other all the time keep others from the processors (manager/README.md)
   try {
     const auto role = roles().find(name);
     if (role == roles().end()) fail("no role '" + name + "'");

@@ -83,7 +83,7 @@ TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsA
   publisher.obey("subscribers 1 1");
   watcher.await(0, 1);
   EXPECT_EQ(watcher.told.last().node, "camera");
-  publisher.obey("lost 1");
+  publisher.obey("lost 1 publish");
   int lost = 1;
   for (const char* const sign : {"publish", "assert"}) {
     const std::size_t before = watcher.told.all().size();
@@ -98,7 +98,7 @@ TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsA
       return was_alive();
     })) << sign;
     watcher.await(0, 1);
-    publisher.obey("lost " + std::to_string(++lost));
+    publisher.obey("lost " + std::to_string(++lost) + " " + sign);
   }
   publisher.obey("destroy");
   watcher.await(0, 0);

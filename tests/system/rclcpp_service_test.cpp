@@ -54,7 +54,7 @@ class Services : public Rclcpp {
 TEST_F(Services, ARequestIsAnsweredByAnotherProcess) {
   Child adder("adder");
   EXPECT_TRUE(client->wait_for_service());
-  EXPECT_TRUE(client->service_is_ready());
+  EXPECT_TRUE(eventually([&] { return client->service_is_ready(); }));
   auto result = client->async_send_request(request(20, 22));
   ASSERT_EQ(rclcpp::spin_until_future_complete(node, result), rclcpp::FutureReturnCode::SUCCESS);
   EXPECT_EQ(result.get()->sum, 42);

@@ -46,7 +46,7 @@ TEST_F(Waiting, ForAServiceEndsInTimeWhereTheManagerIsStoppedAndGoesOnWhenItDoes
   auto waiting = std::async(std::launch::async, [&] { return client->wait_for_service(); });
   ASSERT_EQ(::kill(pid, SIGCONT), 0);
   EXPECT_TRUE(waiting.get());
-  EXPECT_TRUE(client->service_is_ready());
+  EXPECT_TRUE(eventually([&] { return client->service_is_ready(); }));
   adder.end();
 }
 

@@ -93,7 +93,7 @@ TEST_F(ServiceLoad, CallsAreAnsweredOnceWhileProvidersDieAndComeAllTheTime) {
   std::deque<Child> providers;
   providers.push_back(worker("provider0"));
   std::uint64_t number = 0, generation = 0;
-  for (bool is_first = true; is_first || std::chrono::steady_clock::now() < until; is_first = false) {
+  while (generation < 2 || std::chrono::steady_clock::now() < until) {
     std::vector<PendingCall<Work::Response>> calls;
     for (int i = 0; i < 400; ++i) calls.push_back(client->call(addition(number + static_cast<std::uint64_t>(i) + 1, 1, 2000)));
     providers.push_back(worker("provider" + std::to_string(++generation)));
@@ -103,7 +103,6 @@ TEST_F(ServiceLoad, CallsAreAnsweredOnceWhileProvidersDieAndComeAllTheTime) {
   }
   EXPECT_EQ(client->statistics().answered, number);
   EXPECT_EQ(client->statistics().strays, 0u);
-  EXPECT_GT(generation, 1u);
   for (Child& provider : providers) provider.end();
 }
 

@@ -260,7 +260,8 @@ class Messages(Case):
             "        print('ready')\n"
             "        async for _ in subscriber: pass\n"
             "try: asyncio.run(main())\n"
-            "except KeyboardInterrupt: print('interrupted')\n"
+            "except KeyboardInterrupt: print('interrupted')\n",
+            PYTHONDEVMODE="",  # or else asyncio says what has taken long
         )
         self.assert_prints(program, "ready")
         program.interrupt()

@@ -111,13 +111,18 @@ std::string written_without_waiting(int error, int other, int threads, int lines
   std::string text;
   std::array<char, 4096> piece;
   ::fcntl(other, F_SETFL, O_NONBLOCK);
+  const auto read_some = [&] {
+    const ssize_t got = ::read(other, piece.data(), piece.size());
+    if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
+    return got > 0;
+  };
   const auto read_on = [&] {
-    for (ssize_t got; (got = ::read(other, piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
+    while (read_some()) continue;
   };
   int status = 0;
   while (::waitpid(child, &status, WUNTRACED | WNOHANG) == 0) {
-    if (threads > 1) read_on();
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (threads > 1) read_some();  // some room comes, and far less than is wanted
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_TRUE(WIFSTOPPED(status));
   read_on();

@@ -81,7 +81,8 @@ std::string path_or_complaint() {
 
 TEST_F(Domain, of_a_user_without_a_runtime_folder_is_in_a_folder_of_theirs_alone_among_the_temporary_ones) {
   if (!test::is_root()) GTEST_SKIP() << "becoming another user needs root";
-  const std::string folder = "/tmp/sinew-1234";
+  const uid_t user = test::nobody_elses_user();
+  const std::string folder = "/tmp/sinew-" + std::to_string(user);
   const auto remove = [&] { std::filesystem::remove_all(folder); };
   const auto path_for_nobody = [&] {
     std::string said(500, '\0');
@@ -90,7 +91,7 @@ TEST_F(Domain, of_a_user_without_a_runtime_folder_is_in_a_folder_of_theirs_alone
     const Fd reader(ends[0]), writer(ends[1]);
     EXPECT_EQ(test::status_of_child([&] {
                 ::unsetenv("XDG_RUNTIME_DIR");
-                if (!test::become_nobody()) return 2;
+                if (!test::become(user)) return 2;
                 const std::string path = path_or_complaint();
                 return ::write(writer.get(), path.data(), path.size()) > 0 ? 0 : 3;
               }),

@@ -137,8 +137,15 @@ inline bool is_root() {
 }
 
 /// Becomes a user without any rights. For a forked process only.
+inline bool become(uid_t user) {
+  return ::setgroups(0, nullptr) == 0 && ::setgid(user) == 0 && ::setuid(user) == 0;
+}
 inline bool become_nobody() {
-  return ::setgroups(0, nullptr) == 0 && ::setgid(1234) == 0 && ::setuid(1234) == 0;
+  return become(1234);
+}
+/// A number that no other test that runs has.
+inline uid_t nobody_elses_user() {
+  return 100'000 + static_cast<uid_t>(::getpid());
 }
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
