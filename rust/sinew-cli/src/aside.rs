@@ -1,4 +1,4 @@
-//! What a recorder or a player prints meanwhile, written by a thread of its own: a terminal may take nothing, as after Ctrl-S, and nothing is to go unrecorded, or be played late, for that.
+//! What a recorder, a player or the server for Foxglove prints meanwhile, written by a thread of its own: a terminal may take nothing, as after Ctrl-S, and nothing is to go unrecorded, be played late, or wait to be served for that.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sinew::raw::SubscriberOptions;
-use sinew::{DomainTopic, GatewayChannel, GatewayStatus, Ghost, Id, Node, Subscriber};
+use sinew::{DomainTopic, ErrorKind, GatewayChannel, GatewayStatus, Ghost, Id, Node, Subscriber};
 
 use crate::domain::View;
 use crate::failure::Done;
@@ -56,7 +56,7 @@ impl Gateways {
                 match Subscriber::with_options(node, GatewayStatus::TOPIC, &GatewayStatus::qos(), options) {
                     Ok(subscriber) => self.heard = Some((topic.id, subscriber)),
                     // It has gone meanwhile, which the next view tells.
-                    Err(why) if why.kind() == sinew::ErrorKind::Unavailable => {}
+                    Err(why) if why.kind() == ErrorKind::Unavailable => {}
                     Err(why) => return Err(why.into()),
                 }
             }
@@ -64,11 +64,18 @@ impl Gateways {
         Ok(())
     }
 
-    /// Takes what they have told meanwhile; waits for the first of it, at most so long.
+    /// Takes what they have told meanwhile; waits for the first of it, at most so long. That their topic has gone fails only for who waits.
     pub fn take(&mut self, view: &View, timeout: Duration) -> Done {
         let Some((_, subscriber)) = &self.heard else { return Ok(()) };
         let mut timeout = timeout;
-        while let Some(message) = subscriber.take(timeout)? {
+        loop {
+            let message = match subscriber.take(timeout) {
+                Ok(Some(message)) => message,
+                Ok(None) => return Ok(()),
+                // The next view that is followed tells of it.
+                Err(why) if why.kind() == ErrorKind::Closed && timeout.is_zero() => return Ok(()),
+                Err(why) => return Err(why.into()),
+            };
             timeout = Duration::ZERO;
             let status = message.read()?;
             // Where somebody has subscribed, those of other domains come through the gateway, too.
@@ -78,7 +85,6 @@ impl Gateways {
                 self.told.insert(status.node.clone(), Told { status, age_ns });
             }
         }
-        Ok(())
     }
 }
 

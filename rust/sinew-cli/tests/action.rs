@@ -1,6 +1,8 @@
 //! `sinew action`: with an action server of this test, made of a provider, two publishers and a subscriber as spec/actions.md says.
 
 mod common;
+#[path = "common/terminal.rs"]
+mod terminal;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
@@ -11,6 +13,7 @@ use serde_json::{Value as Json, json};
 use sinew::msg::value::Value;
 use sinew::raw::{Call, Provider, ProviderOptions, Publisher, Subscriber};
 use sinew::{Node, Qos};
+use terminal::Stopped;
 
 const GOAL: &str = "sinew/ActionGoal<demo/Count>{id:uint8[16];sent_at:int64;goal:demo/Count{to:uint64;};}";
 const RESULT: &str = "sinew/GoalResult<demo/Counted>{state:sinew/GoalState(uint8);server:uint64;last_feedback:uint64;ended_at:int64;result:demo/Counted{at:uint64;};text:string;}";
@@ -225,6 +228,35 @@ fn an_interrupt_cancels_the_goal_and_its_result_is_printed() {
     assert_eq!((status, out.as_str()), (Some(1), "state: cancelled\nresult:\n  at: 42\n"));
     assert!(said.ends_with("cancelling: waiting for the end of the goal\nerror: the goal was cancelled\n"), "{said}");
     assert_eq!(server.shared.states(), [5]);
+}
+
+/// Whether a message has come to who subscribes to a topic.
+fn has_come(watch: &Node, topic: &str) -> bool {
+    let (state, counts) = (watch.domain_state().unwrap(), watch.domain_counters().unwrap().read().unwrap());
+    let topic = state.topic(topic).unwrap().id;
+    let subscribes = |id| state.endpoints.get(id).is_some_and(|subscriber| subscriber.topic == Some(topic));
+    counts.pairs.iter().any(|pair| pair.messages > 0 && subscribes(&pair.subscriber))
+}
+
+#[test]
+fn an_interrupt_cancels_the_goal_also_while_its_feedback_cannot_be_written() {
+    let domain = Domain::new();
+    let (server, watch, terminal) = (Server::new(&domain), domain.node("watch"), Stopped::new());
+    let mut command = domain.command("action send-goal --feedback count");
+    command.arg("to: 1000").stdout(terminal.theirs()).stderr(Stdio::piped());
+    let mut sender = Running(command.spawn().unwrap());
+    drop(command);
+    assert!(server.executes(1) && eventually(|| has_come(&watch, "count/_action/feedback")));
+    interrupt(&sender);
+    assert!(server.executes(0));
+    assert_eq!(server.shared.states(), [5]);
+    terminal.go_on();
+    let mut said = String::new();
+    sender.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.ends_with("cancelling: waiting for the end of the goal\nerror: the goal was cancelled\n"), "{said}");
+    assert_eq!(sender.0.wait().unwrap().code(), Some(1));
+    let shown = terminal.shown().replace('\r', "");
+    assert_eq!(shown, "feedback:\n  at: 101\n---\nstate: cancelled\nresult:\n  at: 42\n");
 }
 
 #[test]

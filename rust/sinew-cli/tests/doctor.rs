@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use common::{Domain, IMAGE, eventually, is_stopped};
 use serde_json::Value;
 use sinew::Qos;
-use sinew::raw::{Publisher, Subscriber};
+use sinew::raw::{Publisher, PublisherOptions, Subscriber, WhenFull};
 
 /// What it found.
 struct Examined {
@@ -46,6 +46,14 @@ impl Examined {
     fn each(&self, name: &str) -> String {
         let of_name = |check: &&Value| check["check"] == name;
         self.told["checks"].as_array().unwrap().iter().filter(of_name).map(|check| check["each"].to_string()).collect()
+    }
+}
+
+/// What to do, in which the domain stands between these two where it is asked for.
+fn says_for_the_same_domain(domain: &Domain, [before, behind]: [&str; 2]) {
+    for asked in [String::new(), format!(" --domain {}", domain.path())] {
+        let text = String::from_utf8(domain.run(&format!("doctor{asked}")).stdout).unwrap();
+        assert!(text.contains(&format!("do: {before}{asked}{behind}\n")), "{text}");
     }
 }
 
@@ -107,12 +115,7 @@ fn a_pair_that_is_not_connected_is_a_problem() {
     let found = examine(&domain);
     assert_eq!((found.status, found.check("domain", "pairs")), (1, ("problem", "not connected: 1 of 1")));
     assert!(found.each("pairs").contains("camera/image: camera -> logger: reliability: the publisher offers best_effort"));
-    let remedy = "do: make the publisher reliable, or the subscriber best effort: sinew topic info camera/image";
-    for asked in [String::new(), format!(" --domain {}", domain.path())] {
-        let output = domain.run(&format!("doctor{asked}"));
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.code() == Some(1) && text.contains(&format!("{remedy}{asked}\n")), "{text}");
-    }
+    says_for_the_same_domain(&domain, ["make the publisher reliable, or the subscriber best effort: sinew topic info camera/image", ""]);
 }
 
 #[test]
@@ -305,4 +308,21 @@ fn messages_that_are_lost_are_told_of() {
     let found = examine(&domain);
     assert_eq!(found.check("domain", "losses").0, "warning");
     assert!(found.each("losses").contains("camera/image: camera -> viewer: 99 of 100 lost, 99.0 %"), "{}", found.told);
+    let behind = "; take them faster, keep_last() more, or only every n-th (every, max_rate)";
+    says_for_the_same_domain(&domain, ["sinew explain camera/image", behind]);
+}
+
+#[test]
+fn publishers_that_are_short_of_memory_are_told_of() {
+    let domain = Domain::new();
+    let nodes = [domain.node("camera"), domain.node("viewer")];
+    let options = PublisherOptions { memory_budget: 1 << 16, when_full: WhenFull::Refuse, ..Default::default() };
+    let camera = Publisher::new(&nodes[0], "camera/image", IMAGE, &Qos::default(), options).unwrap();
+    let _viewer = Subscriber::new(&nodes[1], "camera/image", IMAGE, &Qos::default(), Default::default()).unwrap();
+    assert!(eventually(|| camera.statistics().subscribers == 1));
+    assert!((0..9).any(|_| camera.publish(&[&[0; 20_000]]).is_err()));
+    let found = examine(&domain);
+    assert_eq!(found.check("domain", "publishers"), ("warning", "short of memory: 1 of 1"), "{}", found.told);
+    let behind = " tells who holds what; raise memory_budget, or let subscribers hold less";
+    says_for_the_same_domain(&domain, ["sinew explain camera/image", behind]);
 }

@@ -113,6 +113,37 @@ impl Open {
     }
 }
 
+#[test]
+fn programs_are_told_beside_what_they_read_what_they_missed() {
+    for how in ["--json", "--csv"] {
+        let domain = Domain::new();
+        let (node, camera) = camera(&domain);
+        camera.publish(&[&image(0, &[7])]).unwrap();
+        let mut open = Open::new(&domain, &format!("topic echo --count 1000 {how} camera/image"));
+        // Behind the names of values.
+        while !open.printed().contains("left") {}
+        // More than fits into the pipe and may wait before it.
+        for stamp in 1..=100 {
+            camera.publish(&[&image(stamp, &[7; 5000])]).unwrap();
+        }
+        loop {
+            let line = open.printed();
+            let is_message = match how {
+                "--json" => serde_json::from_str::<serde_json::Value>(&line).is_ok(),
+                _ => line.contains(",left,640,\"[7,") && line.ends_with("]\""),
+            };
+            assert!(is_message, "{how}: {}", &line[..line.len().min(100)]);
+            if line.contains("100") {
+                break;
+            }
+        }
+        drop((camera, node));
+        let said: Vec<String> = open.said.map(Result::unwrap).collect();
+        assert!(said[0].ends_with(" of 'camera' missed"), "{said:?}");
+        assert_eq!(open.echo.0.wait().unwrap().code(), Some(3), "the topic is gone");
+    }
+}
+
 /// A node that has the topic to itself, and one message for who comes late.
 fn map(domain: &Domain, signature: &str, message: &[u8]) -> (Node, Publisher) {
     let node = domain.node("cartographer");

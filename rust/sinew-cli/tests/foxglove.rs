@@ -3,9 +3,11 @@
 mod common;
 #[path = "common/foxglove.rs"]
 mod foxglove;
+#[path = "common/terminal.rs"]
+mod terminal;
 
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{Domain, IMAGE, eventually};
 use foxglove::{Client, NUMBER, Server, number, publisher, subscribers};
@@ -13,6 +15,7 @@ use serde_json::json;
 use sinew::msg::schema;
 use sinew::raw::{Provider, Publisher, Subscriber};
 use sinew::{Node, Qos};
+use terminal::Stopped;
 
 fn image(stamp_ns: u64, size: usize) -> Vec<u8> {
     let data: Vec<u8> = (0..size).map(|n| (n * 31 % 251) as u8).collect();
@@ -323,4 +326,51 @@ fn more_connections_than_it_may_have_do_not_keep_others_away_for_good() {
     assert!(server.line().contains("the domain is served"));
     Client::connect(&server);
     assert_eq!(server.child.try_wait().unwrap(), None);
+}
+
+/// Where a process listens.
+fn port_of(pid: u32) -> Option<u16> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let links: Vec<_> = files.flatten().filter_map(|file| file.path().read_link().ok()?.into_os_string().into_string().ok()).collect();
+    let sockets = std::fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap();
+    sockets.lines().find_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let is_it = columns[3] == "0A" && links.contains(&format!("socket:[{}]", columns[9]));
+        is_it.then(|| u16::from_str_radix(columns[1].split_once(':')?.1, 16).ok())?
+    })
+}
+
+/// A server at a terminal that does not show where it listens.
+fn server_at(terminal: &Stopped, domain: &Domain) -> Server {
+    let mut server = Server::start(domain, "");
+    let mut command = domain.command("foxglove --port 0");
+    let other = command.stdout(terminal.theirs()).stderr(terminal.theirs()).spawn().unwrap();
+    let mut before = std::mem::replace(&mut server.child, other);
+    before.kill().unwrap();
+    before.wait().unwrap();
+    assert!(eventually(|| port_of(server.child.id()).inspect(|port| server.port = *port).is_some()));
+    server
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_neither_clients_nor_the_end() {
+    let (domain, terminal) = (Domain::new(), Stopped::new());
+    let node = domain.node("robot");
+    let camera = publisher(&node, "camera/image", IMAGE);
+    let mut server = server_at(&terminal, &domain);
+    let mut client = Client::connect(&server);
+    client.subscribe("/camera/image", 1);
+    subscribers(&camera, 1);
+    // Of which it tells.
+    camera.publish(&[&image(1, 65 << 20)]).unwrap();
+    // As long as it takes to tell how things stand, once a second.
+    std::thread::sleep(Duration::from_millis(1500));
+    let later = publisher(&node, "later", NUMBER);
+    client.subscribe("/later", 2);
+    subscribers(&later, 1);
+    later.publish(&[&number(3)]).unwrap();
+    assert_eq!(client.message().2, number(3));
+    assert!(Command::new("kill").arg(server.child.id().to_string()).status().unwrap().success());
+    assert!(eventually(|| server.child.try_wait().unwrap().is_some()), "it waits for the terminal");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }

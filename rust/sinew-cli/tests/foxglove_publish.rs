@@ -4,10 +4,12 @@ mod common;
 #[path = "common/foxglove.rs"]
 mod foxglove;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use common::{Domain, eventually};
-use foxglove::{Client, NUMBER, Server, number, publisher, subscribers};
+use common::{Domain, eventually, manager};
+use foxglove::{Client, NUMBER, Server, Told, number, publisher, subscribers};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Ghost, Qos};
@@ -114,11 +116,81 @@ fn what_clients_publish_goes_on_when_the_topic_has_come_back() {
     let complaint = client.json("status")["message"].as_str().unwrap().to_owned();
     assert!(complaint.contains("only on topics that are there"), "{complaint}");
     let numbers = subscribe();
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    publish(&mut client, 1, br#"{"value": 4}"#);
+    assert_eq!(numbers.take(LONG).unwrap().expect("it comes").to_vec(), number(4));
+}
+
+#[test]
+fn what_clients_publish_goes_on_where_another_manager_gives_a_topic_that_has_come_back_the_same_id() {
+    let domain = Domain::new();
+    let server = Server::start(&domain, "--allow-publish");
+    let node = domain.node("robot");
+    let subscribe = || Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
+    // As many ids as the nodes that come again take of the other manager.
+    drop(subscribe());
+    let numbers = subscribe();
+    let mut client = Client::connect(&server);
     client.channel("/number");
-    assert!(eventually(|| {
+    advertise(&mut client, 1, "/number", "json");
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    drop(numbers);
+    client.gone("/number");
+    kill(Pid::from_raw(manager(&domain.path())), Signal::SIGKILL).unwrap();
+    assert!(eventually(|| node.domain_state().is_ok_and(|state| state.nodes.len() == 2)));
+    let numbers = subscribe();
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    publish(&mut client, 1, br#"{"value": 3}"#);
+    assert_eq!(numbers.take(LONG).unwrap().expect("it comes").to_vec(), number(3));
+}
+
+#[test]
+fn what_clients_publish_comes_also_where_the_topic_does_later_and_what_is_lost_before_is_told_once() {
+    let domain = Domain::new();
+    let node = domain.node("robot");
+    let server = Server::start(&domain, "--allow-publish");
+    let mut client = Client::connect(&server);
+    advertise(&mut client, 1, "/number", "json");
+    assert!(client.json("status")["message"].as_str().unwrap().contains("'number' is not: what is published until it is is lost"));
+    for _ in 0..100 {
         publish(&mut client, 1, br#"{"value": 3}"#);
-        numbers.take(Duration::from_millis(10)).unwrap().is_some()
-    }));
+    }
+    // It answers in order.
+    client.send(json!({"op": "getParameters", "parameterNames": ["none"], "id": "told"}));
+    let mut told = Vec::new();
+    loop {
+        match client.next().expect("it goes on") {
+            Told::Json(answer) if answer["id"] == "told" => break,
+            Told::Json(status) if status["op"] == "status" => told.push(status["message"].as_str().unwrap().to_owned()),
+            _ => {}
+        }
+    }
+    assert!(told.len() == 1 && told[0].contains("'number' is not: what is published until it is is lost"), "{told:?}");
+
+    let numbers = Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    publish(&mut client, 1, br#"{"value": 4}"#);
+    assert_eq!(numbers.take(LONG).unwrap().expect("it comes").to_vec(), number(4));
+}
+
+#[test]
+fn the_first_message_of_a_client_comes_also_where_it_follows_at_once() {
+    let domain = Domain::new();
+    let node = domain.node("robot");
+    let numbers = Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
+    let server = Server::start(&domain, "--allow-publish");
+    let mut client = Client::connect(&server);
+    client.channel("/number");
+    for id in 0..20 {
+        let begun = Instant::now();
+        advertise(&mut client, id, "/number", "cdr");
+        publish(&mut client, id, &number(id.into()));
+        assert!(eventually(|| numbers.statistics().publishers == u64::from(id) + 1));
+        // Nobody is waited for longer than that.
+        if begun.elapsed() < Duration::from_secs(1) {
+            while numbers.take(LONG).unwrap().expect("it comes").to_vec() != number(id.into()) {}
+        }
+    }
 }
 
 #[test]

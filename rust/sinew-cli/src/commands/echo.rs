@@ -205,11 +205,14 @@ impl<'a> Printer<'a> {
             let (publisher, name) = (shown(&info.publisher), shown(&self.ty.name()));
             return Err(Failure::Failed(format!("message {} of '{publisher}' is no {name}: {why}", info.sequence)));
         }
-        if info.missed > 0 && !self.cli.json && !self.asked.csv {
-            writeln!(out, "# {} of '{}' missed", counted(info.missed, "message"), shown(&info.publisher))?;
+        let for_programs = self.cli.json || self.asked.csv;
+        if info.missed > 0 {
+            let missed = format!("{} of '{}' missed", counted(info.missed, "message"), shown(&info.publisher));
+            // Neither JSON nor CSV has comments.
+            if for_programs { say!("{missed}") } else { writeln!(out, "# {missed}")? }
         }
         out.write_all(&text)?;
-        match (self.cli.json || self.asked.csv, self.path.is_whole()) {
+        match (for_programs, self.path.is_whole()) {
             (true, _) => writeln!(out)?,
             (false, true) => writeln!(out, "---")?,
             (false, false) => {}

@@ -80,17 +80,25 @@ pub fn send_goal(cli: &Cli, asked: &SendGoal) -> Done {
     let (events, coming) = mpsc::channel();
     let _feedback = asked.feedback.then(|| subscribe(&node, name, &parts, events.clone())).transpose()?;
     let ghost = PublisherOptions { ghost: Ghost::Observer, ..Default::default() };
-    let wishes = Publisher::new(&node, &part(name, "cancel"), &parts.cancel_topic, &actions::qos(512), ghost)?;
+    let wishes = Arc::new(Publisher::new(&node, &part(name, "cancel"), &parts.cancel_topic, &actions::qos(512), ghost)?);
     let service = part(name, "goal");
     let client = Client::new(&node, &service, &parts.request.to_string(), &parts.response.to_string(), &Default::default())?;
-    let interrupts = events.clone();
-    on_interrupt(move || drop(interrupts.send(Event::Interrupt)))?;
-
     let id = GoalId::random()?;
+    // A thread that outlives the node may not hold it.
+    let (wishing, interrupts) = (Arc::downgrade(&wishes), events.clone());
+    on_interrupt(move || {
+        // Before the wish, which may soon be answered.
+        let _ = interrupts.send(Event::Interrupt);
+        // Here, since who prints may be held up by who reads that. A wish may come before its goal (A13).
+        if let Some(Err(why)) = wishing.upgrade().map(|wishes| wishes.publish(&[&actions::wish(id)])) {
+            let _ = interrupts.send(Event::Unwished(why));
+        }
+    })?;
+
     let request = request(id, goal).to_stream(&parts.request).map_err(Failure::of)?;
     let pending = Pending::new(name, client.start(request, None)?, || client.statistics().providers);
     say!("goal {id} is sent");
-    Sent { cli, asked, id, parts: &parts, wishes, last_feedback: 0, printed: Ok(()), coming }.follow(pending, events)
+    Sent { cli, asked, id, parts: &parts, last_feedback: 0, printed: Ok(()), coming }.follow(pending, events)
 }
 
 fn part(action: &str, part: &str) -> String {
@@ -144,6 +152,8 @@ enum Event {
     Feedback(Frame),
     Answer,
     Interrupt,
+    /// The wish to cancel the goal could not be published.
+    Unwished(sinew::Error),
 }
 
 /// Says that there is an answer.
@@ -159,7 +169,6 @@ struct Sent<'a> {
     asked: &'a SendGoal,
     id: GoalId,
     parts: &'a Parts,
-    wishes: Publisher,
     /// The number of what was printed last.
     last_feedback: u64,
     /// Where nobody reads its feedback any more, the goal is followed to its end nevertheless.
@@ -173,6 +182,10 @@ impl Sent<'_> {
         let waker = Arc::new(Answered(events)).into();
         loop {
             if let Some(ended) = pending.poll(&waker) {
+                // What has come before it is told before it.
+                while let Ok(event) = self.coming.try_recv() {
+                    self.tell(event)?;
+                }
                 let frame = ended?;
                 let ended = frame.reader().and_then(|reader| Ended::read(reader, &self.parts.result));
                 let ended = ended.map_err(|why| Failure::Failed(format!("what the goal has ended with cannot be read: {why}")))?;
@@ -181,15 +194,20 @@ impl Sent<'_> {
                 }
                 return self.end(ended);
             }
-            match self.coming.recv_timeout(NOW_AND_THEN) {
-                Ok(Event::Feedback(frame)) => self.print_feedback(&frame)?,
-                Ok(Event::Interrupt) => {
-                    self.wishes.publish(&[&actions::wish(self.id)])?;
-                    say!("cancelling: waiting for the end of the goal");
-                }
-                Ok(Event::Answer) | Err(_) => {}
+            if let Ok(event) = self.coming.recv_timeout(NOW_AND_THEN) {
+                self.tell(event)?;
             }
         }
+    }
+
+    fn tell(&mut self, event: Event) -> Done {
+        match event {
+            Event::Feedback(frame) => return self.print_feedback(&frame),
+            Event::Interrupt => say!("cancelling: waiting for the end of the goal"),
+            Event::Unwished(why) => return Err(why.into()),
+            Event::Answer => {}
+        }
+        Ok(())
     }
 
     /// What the server has published before the end, but not for longer than A11 says.

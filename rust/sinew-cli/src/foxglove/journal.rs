@@ -1,13 +1,14 @@
-//! What the gateway and the server tell of, line by line, above a line that says how things stand.
+//! What the gateway and the server tell of, line by line, above a line that says how things stand. All is printed aside: a terminal that takes nothing would else hold up whoever tells something, and so all clients.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use serde::Serialize;
 
-use crate::output::{FAINT, WARN, json_line, out, shown};
+use crate::aside::To;
+use crate::output::{FAINT, WARN, print_to, say, show, shown};
 
 /// So many lines a second: strangers can cause them.
 const MOST: u32 = 20;
@@ -40,12 +41,11 @@ pub fn start(json: bool) {
 pub fn show(text: &str) {
     if let Some(journal) = JOURNAL.get()
         && !journal.json
-        && std::io::stdout().is_terminal()
+        && std::io::stderr().is_terminal()
     {
         let mut state = journal.state.lock().expect("nobody panics with it");
         state.is_shown = true;
-        // Nobody is there who could be told that it cannot be written.
-        let _ = write!(out(), "\r\x1b[K{FAINT}{text}{FAINT:#}").and_then(|()| out().flush());
+        show!("{FAINT}{text}{FAINT:#}");
     }
 }
 
@@ -54,7 +54,7 @@ pub fn end() {
     if let Some(journal) = JOURNAL.get()
         && std::mem::take(&mut journal.state.lock().expect("nobody panics with it").is_shown)
     {
-        let _ = writeln!(out());
+        say!("");
     }
 }
 
@@ -102,16 +102,20 @@ impl Log for Journal {
                 level: &'a str,
                 text: &'a str,
             }
-            let _ = json_line(&Told { level: if is_warning { "warning" } else { "info" }, text: &text });
+            if let Ok(told) = serde_json::to_string(&Told { level: if is_warning { "warning" } else { "info" }, text: &text }) {
+                print_to(To::Out, format_args!("{told}\n"));
+            }
             return;
         }
-        let mut out = out();
         if std::mem::take(&mut state.is_shown) {
-            let _ = write!(out, "\r\x1b[K");
+            show!("");
         }
         let text = shown(&text);
-        let _ = if is_warning { writeln!(out, "{WARN}warning:{WARN:#} {text}") } else { writeln!(out, "{text}") };
-        let _ = out.flush();
+        if is_warning {
+            print_to(To::Out, format_args!("{WARN}warning:{WARN:#} {text}\n"));
+        } else {
+            print_to(To::Out, format_args!("{text}\n"));
+        }
     }
 
     fn flush(&self) {}

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use foxglove::Context;
 
+use crate::aside;
 use crate::catalogues::Catalogues;
 use crate::cli::Cli;
 use crate::commands::foxglove::Foxglove;
@@ -45,6 +46,8 @@ const NOW_AND_THEN: Duration = Duration::from_millis(100);
 
 /// Serves the domain until it is interrupted.
 pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
+    // Nobody is there who could be told that nobody reads it.
+    aside::begin(drop);
     let topics = asked.patterns.topics().map_err(Failure::of)?;
     let node = join(cli, "foxglove")?;
     let followed = Followed::new(&node)?;
@@ -146,7 +149,7 @@ impl Gateway<'_> {
     /// What goes by itself with the domain.
     fn tell(&mut self, view: &View) {
         if let Some(outlets) = &self.outlets {
-            outlets.follow(view);
+            outlets.follow();
         }
         if let Some(services) = &mut self.services {
             services.follow(view, self.server.handle());

@@ -69,13 +69,21 @@ pub struct Outlets {
     outlets: Mutex<HashMap<(ClientId, ClientChannelId), Arc<Outlet>>>,
 }
 
-/// What a client publishes with. Ghosts, as a topic is not there for the sake of somebody who might publish on it.
+/// What a client publishes with, also while the topic is not there.
 struct Outlet {
     topic: String,
     is_json: bool,
-    made: Mutex<Made>,
+    state: Mutex<State>,
 }
 
+#[derive(Default)]
+struct State {
+    made: Option<Made>,
+    /// Why what it publishes is lost, as its client was told. None: of what is lost next it is to be told.
+    told: Option<String>,
+}
+
+/// A ghost, as a topic is not there for the sake of somebody who might publish on it.
 struct Made {
     topic: Id,
     ty: Type,
@@ -83,10 +91,15 @@ struct Made {
     publisher: Publisher,
     /// Whose place it has taken: stays for those who come late, as long as nothing newer is published.
     before: Option<Publisher>,
+    /// So many were on the topic when it was made.
+    subscribers: u64,
+    at: Instant,
 }
 
-/// For those who heard another publisher to hear the one in its place.
-const HEARD: Duration = Duration::from_millis(100);
+/// So long a message waits for those on the topic to hear a publisher that was just made. No longer: one of them may hang, and somebody may steer by hand.
+const HEARD: Duration = Duration::from_secs(1);
+/// Between two looks whether they do.
+const OFTEN: Duration = Duration::from_millis(1);
 /// So many of one process, however many clients want.
 const MOST: usize = 256;
 
@@ -114,50 +127,54 @@ impl Outlets {
         if self.outlets().len() >= MOST {
             return Err(format!("clients publish on {MOST} topics already, and not on more"));
         }
-        let topic = canonical(&channel.topic).to_owned();
-        let made = Mutex::new(self.make(&topic, Qos::default())?);
-        let outlet = Arc::new(Outlet { topic, is_json, made });
+        let outlet = Arc::new(Outlet { topic: canonical(&channel.topic).to_owned(), is_json, state: Mutex::default() });
+        // Also where its topic is not there: it may come.
         self.outlets().insert((client, channel.id), Arc::clone(&outlet));
-        // Who came while it was made was told to those that were there before.
-        self.fit(&outlet, &self.view());
-        Ok(())
+        self.fit(&outlet.topic, &mut outlet.state())
     }
 
-    /// Has those hear what clients publish who came later, and ask for more than was offered then.
-    pub fn follow(&self, view: &View) {
+    /// Has those hear what clients publish who came later, also with their topic, and ask for more than was offered then.
+    pub fn follow(&self) {
         let outlets: Vec<Arc<Outlet>> = self.outlets().values().map(Arc::clone).collect();
-        outlets.iter().for_each(|outlet| self.fit(outlet, view));
-    }
-
-    /// It never offers less than before, which nobody needs. What it offers cannot be changed, so another publisher does it.
-    fn fit(&self, outlet: &Outlet, view: &View) {
-        let mut made = outlet.made.lock().expect("nobody panics with it");
-        // For a topic that is gone the next message makes another one.
-        if !view.state.topics.contains_key(&made.topic) || view.fitting(made.topic, made.qos.clone()) == made.qos {
-            return;
-        }
-        match self.make(&outlet.topic, made.qos.clone()) {
-            Ok(next) => {
-                let Made { publisher, before, .. } = std::mem::replace(&mut *made, next);
-                let (count, begin) = (publisher.statistics().subscribers, Instant::now());
-                while made.publisher.statistics().subscribers < count && begin.elapsed() < HEARD {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                // Of several that took each other's places, only the first has published anything.
-                made.before = before.or(Some(publisher));
+        for outlet in outlets {
+            let mut state = outlet.state();
+            // Of one that serves nobody the client is told when it publishes.
+            if let Err(why) = self.fit(&outlet.topic, &mut state)
+                && self.serves(&outlet.topic, &state)
+            {
+                log::warn!("topic '{}': not all subscribers hear what a client publishes: {why}", shown(&outlet.topic));
             }
-            Err(why) => log::warn!("topic '{}': not all subscribers hear what a client publishes: {why}", shown(&outlet.topic)),
         }
     }
 
-    fn make(&self, name: &str, offered: Qos) -> Result<Made, String> {
+    /// Whether there is a publisher on the topic as it is now.
+    fn serves(&self, name: &str, state: &State) -> bool {
+        let topic = self.view().state.topic(name).map(|topic| topic.id);
+        topic.is_some_and(|topic| state.made.as_ref().is_some_and(|made| made.is_on(topic)))
+    }
+
+    /// It never offers less than before, which nobody needs. What it offers cannot be changed, so another publisher does it. Fails with a sentence for the client.
+    fn fit(&self, name: &str, state: &mut State) -> Result<(), String> {
         let view = self.view();
-        let topic = view.state.topic(name).ok_or("only on topics that are there can be published, and this one is not")?;
+        let Some(topic) = view.state.topic(name) else {
+            return Err(format!(
+                "only on topics that are there can be published, and '{name}' is not: what is published until it is is lost"
+            ));
+        };
+        let there = state.made.as_ref().filter(|made| made.is_on(topic.id));
+        let qos = view.fitting(topic.id, there.map_or_else(Qos::default, |made| made.qos.clone()));
+        if there.is_some_and(|made| made.qos == qos) {
+            return Ok(());
+        }
         let ty = topic.signature.parse().map_err(|why| format!("topic '{name}' has a signature that is none: {why}"))?;
         let options = PublisherOptions { ghost: Ghost::Observer, ..PublisherOptions::default() };
-        let qos = view.fitting(topic.id, offered);
-        let publisher = Publisher::new(&self.node, name, &topic.signature, &qos, options);
-        Ok(Made { topic: topic.id, ty, qos, publisher: publisher.map_err(|error| error.to_string())?, before: None })
+        let publisher = Publisher::new(&self.node, name, &topic.signature, &qos, options).map_err(|error| error.to_string())?;
+        // Of several that took each other's places, only the first has published anything.
+        let before = state.made.take().map(|made| made.before.unwrap_or(made.publisher));
+        let subscribers = view.endpoints(topic.id, false).count() as u64;
+        let made = Made { topic: topic.id, ty, qos, publisher, before, subscribers, at: Instant::now() };
+        *state = State { made: Some(made), told: None };
+        Ok(())
     }
 
     fn close(&self, client: ClientId, channel: ClientChannelId) {
@@ -169,20 +186,53 @@ impl Outlets {
     fn publish(&self, client: ClientId, channel: ClientChannelId, payload: &[u8]) -> Result<(), String> {
         // Of one that could not be opened the client was told.
         let Some(outlet) = self.outlets().get(&(client, channel)).map(Arc::clone) else { return Ok(()) };
-        let mut made = outlet.made.lock().expect("nobody panics with it");
-        if !self.view().state.topics.contains_key(&made.topic) {
-            *made = self.make(&outlet.topic, Qos::default())?;
+        loop {
+            let mut state = outlet.state();
+            if !self.serves(&outlet.topic, &state)
+                && let Err(why) = self.fit(&outlet.topic, &mut state)
+            {
+                // Once, and not of each message: a client that does not read what it is told as fast is sent away.
+                return if state.told.as_ref() == Some(&why) { Ok(()) } else { Err(state.told.insert(why).clone()) };
+            }
+            if let Some(made) = state.made.as_mut().filter(|made| made.is_heard()) {
+                return made.publish(payload, outlet.is_json);
+            }
+            // The domain is followed meanwhile.
+            drop(state);
+            std::thread::sleep(OFTEN);
         }
+    }
+}
+
+impl Outlet {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nobody panics with it")
+    }
+}
+
+impl Made {
+    /// A topic that has come back, or that another manager knows, has another id, and that may have been another one's.
+    fn is_on(&self, topic: Id) -> bool {
+        self.topic == topic && !self.publisher.statistics().detached
+    }
+
+    /// Whether those hear it who were there before it, or have had the time to.
+    fn is_heard(&self) -> bool {
+        self.publisher.statistics().subscribers >= self.subscribers || self.at.elapsed() >= HEARD
+    }
+
+    /// Fails with a sentence for the client.
+    fn publish(&mut self, payload: &[u8], is_json: bool) -> Result<(), String> {
         let stream;
-        let payload = if outlet.is_json {
-            stream = of_json(payload, &made.ty)?;
+        let payload = if is_json {
+            stream = of_json(payload, &self.ty)?;
             &stream
         } else {
-            check(payload, &made.ty).map_err(|why| format!("this is no {}: {why}", made.ty.name()))?;
+            check(payload, &self.ty).map_err(|why| format!("this is no {}: {why}", self.ty.name()))?;
             payload
         };
-        made.publisher.publish(&[payload]).map_err(|error| error.to_string())?;
-        made.before = None;
+        self.publisher.publish(&[payload]).map_err(|error| error.to_string())?;
+        self.before = None;
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use signal_hook::{flag, low_level};
 use sinew::{DomainCounters, Node};
 
 use crate::cli::{Cli, Order};
-use crate::domain::{Followed, View, join};
+use crate::domain::{Followed, View, in_domain, join};
 use crate::failure::{Done, Failure};
 use crate::flow::Moment;
 use crate::gateways::Gateways;
@@ -31,7 +31,8 @@ const OFTEN: Duration = Duration::from_millis(100);
 /// Shows it until it is ended.
 pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
     if !cli.json && !std::io::stdout().is_terminal() {
-        return Err(Failure::Failed("top is for a terminal; `sinew top --json` tells the same to programs".to_owned()));
+        let same = in_domain(cli.domain.as_deref());
+        return Err(Failure::Failed(format!("top is for a terminal; `sinew top --json{same}` tells the same to programs")));
     }
     let node = join(cli, "top")?;
     let mut app = App::new(View::of(&node)?, filter, sort);

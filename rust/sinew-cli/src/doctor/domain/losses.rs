@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::doctor::{Finding, Patient};
+use crate::domain::in_domain;
 
 /// What a subscriber has counted of a publisher.
 struct Count {
@@ -25,10 +26,10 @@ pub fn look(patient: &Patient) -> Option<Finding> {
             counts.push(Count { topic: topic.name.clone(), who, lost: counted.missed, all });
         }
     }
-    Some(judge(counts))
+    Some(judge(counts, &in_domain(patient.asked.as_deref())))
 }
 
-fn judge(mut counts: Vec<Count>) -> Finding {
+fn judge(mut counts: Vec<Count>, in_domain: &str) -> Finding {
     counts.sort_by_key(|count| Reverse(count.lost));
     let many: Vec<&Count> = counts.iter().filter(|count| count.lost > 0 && count.lost.saturating_mul(100) >= count.all).collect();
     match (counts.first().filter(|most| most.lost > 0), many.first()) {
@@ -41,7 +42,10 @@ fn judge(mut counts: Vec<Count>) -> Finding {
             };
             Finding::warning(
                 format!("who lost one message of a hundred or more, taking too long with each: {} of {}", many.len(), counts.len()),
-                format!("sinew explain {}; take them faster, keep_last() more, or only every n-th (every, max_rate)", most.topic),
+                format!(
+                    "sinew explain {}{in_domain}; take them faster, keep_last() more, or only every n-th (every, max_rate)",
+                    most.topic
+                ),
             )
             .with(many.into_iter().map(told))
         }
@@ -55,9 +59,9 @@ mod tests {
 
     #[test]
     fn many_are_told_of() {
-        let of = |lost| judge(vec![Count { topic: "image".to_owned(), who: "camera -> viewer".to_owned(), lost, all: 1000 }]);
+        let of = |lost| judge(vec![Count { topic: "image".to_owned(), who: "camera -> viewer".to_owned(), lost, all: 1000 }], "");
         assert_eq!(
-            (of(0).level(), of(9).level(), of(10).level(), judge(vec![]).level()),
+            (of(0).level(), of(9).level(), of(10).level(), judge(vec![], "").level()),
             (Level::Ok, Level::Ok, Level::Warning, Level::Ok)
         );
         assert!(of(10).remedy().is_some_and(|remedy| remedy.starts_with("sinew explain image;")));

@@ -3,6 +3,7 @@
 use sinew::PublisherCounts;
 
 use crate::doctor::{Finding, Patient};
+use crate::domain::in_domain;
 use crate::units::bytes;
 
 /// What a publisher may have unless it says otherwise. What it has said, nobody else knows.
@@ -25,7 +26,8 @@ pub fn look(patient: &Patient) -> Option<Finding> {
     let Some((topic, _)) = short.first() else {
         return Some(Finding::ok(format!("they have {} of shared memory, and that is enough", bytes(all as f64))));
     };
-    let remedy = format!("sinew explain {} tells who holds what; raise memory_budget, or let subscribers hold less", topic.name);
+    let in_domain = in_domain(patient.asked.as_deref());
+    let remedy = format!("sinew explain {}{in_domain} tells who holds what; raise memory_budget, or let subscribers hold less", topic.name);
     Some(Finding::warning(format!("short of memory: {} of {count}", short.len()), remedy).with(short.into_iter().map(|(_, told)| told)))
 }
 
