@@ -99,7 +99,7 @@ typedef struct sinew_dds_listener {
 typedef struct sinew_dds_options {
   uint32_t domain;        /* ROS_DOMAIN_ID: 0 to 232 */
   const char* name;       /* of the participant */
-  const char* interfaces; /* IP addresses with commas between them, of those interfaces that it is to use; "": all */
+  const char* interfaces; /* IPv4 addresses with commas between them, of those interfaces that it is to use; "": all */
   sinew_dds_bytes user_data;
 } sinew_dds_options;
 

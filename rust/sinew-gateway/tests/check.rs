@@ -60,6 +60,7 @@ fn the_domain_of_ros_2_is_that_of_its_programs_unless_it_is_said() {
         [r#"{ "transport": "ros2" }"#, r#"{ "transport": "ros2", "ros2": {} }"#, r#"{ "transport": "zenoh", "zenoh": { "ros2": true } }"#]
     {
         assert!(said(unsaid, "83").contains("domain 83\n"), "{unsaid}: {}", said(unsaid, "83"));
+        assert!(said(unsaid, "").contains("domain 0\n"), "{unsaid}: {}", said(unsaid, ""));
         assert!(said(unsaid, "233").contains("ROS_DOMAIN_ID is \"233\", which is no number from 0 to 232"), "{}", said(unsaid, "233"));
     }
     let at_7 = r#"{ "transport": "ros2", "ros2": { "domain_id": 7 } }"#;

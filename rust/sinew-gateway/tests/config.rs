@@ -150,7 +150,8 @@ fn what_is_not_for_ros_2_is_refused_with_what_to_do() {
             "as reliable as",
         ),
         (r#""ros2": { "domain_id": 233 }"#, "a whole number from 0 to 232"),
-        (r#""ros2": { "interfaces": ["lo"] }"#, "the IP address of a network interface"),
+        (r#""ros2": { "interfaces": ["lo"] }"#, "the IPv4 address of a network interface"),
+        (r#""ros2": { "interfaces": ["::1"] }"#, "as DDS goes over IPv4 alone"),
         (r#""ros2": { "domain": 1 }"#, "did you mean 'domain_id'?"),
     ] {
         let error = refused(&format!("{{ \"transport\": \"ros2\",\n{wrong} }}"));

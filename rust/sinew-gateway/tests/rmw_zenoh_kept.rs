@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::chatter::{NAME, chatter, listener, peer, says};
+use common::chatter::{NAME, chatter, listener, peer, peer_with_id, says};
 use common::numbers::{self, Listener, MANY, say, say_among_others};
 use common::ros2::hex;
 use common::texts::{latched, reliable, text};
@@ -158,6 +158,34 @@ async fn who_waits_here_gets_what_a_node_that_comes_later_has_kept() {
         says(&mut peer, life);
         assert_eq!(next(&heard).to_vec(), text(life));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_here_gets_what_a_node_has_kept_that_begins_anew_as_who_it_was() {
+    let router = Router::new();
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("node");
+    let begins = || {
+        let mut peer = peer_with_id(&router, "5eed")?;
+        let qos = json!({"transient_local": true, "depth": 3});
+        let gid = peer.ask(&json!({"do": "write", "id": "said", "topic": "chatter", "name": NAME, "qos": qos}));
+        Some((peer, gid))
+    };
+    let Some((mut first, gid)) = begins() else { return };
+    ["1", "2", "3"].iter().for_each(|data| says(&mut first, data));
+    let heard = listener(&node, &latched(3));
+    for data in ["1", "2", "3"] {
+        assert_eq!(next(&heard).to_vec(), text(data));
+    }
+    drop(first);
+    until("it has gone", || heard.statistics().publishers == 0);
+    let (mut second, same) = begins().expect("there was one");
+    assert_eq!(same, gid, "it is another");
+    for data in ["4", "5"] {
+        says(&mut second, data);
+        assert_eq!(next(&heard).to_vec(), text(data));
+    }
+    assert!(heard.take(Duration::from_millis(500)).expect("it can be taken").is_none(), "something came twice");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,9 +1,9 @@
-"""A node of ROS 2 with rmw_zenoh, by its published rules, for the tests of the bridge: rmw_zenoh_peer.py ENDPOINT DOMAIN_ID < REQUESTS > ANSWERS
+"""A node of ROS 2 with rmw_zenoh, by its published rules, for the tests of the bridge: rmw_zenoh_peer.py ENDPOINT DOMAIN_ID [ID OF ITS SESSION] < REQUESTS > ANSWERS
 
 Nothing in it is of sinew: keys, tokens and attachments are made here, hashes by rosbags, gids by xxhash, and what is kept for those who come late is kept and asked for by Zenoh's own extension,
 as rmw_zenoh does it. A request is a line of JSON, and so is what it says. "do" is
   "type": makes the type of the definition "text" of "name" (ros2msg) known;
-  "write": makes a publisher "id" on "topic" of the type "name", with "qos"; "publish": publishes the message "stream" with it, "bare": without what belongs beside it, "age": as if so
+  "write": makes a publisher "id" on "topic" of the type "name", with "qos", and tells its gid; "publish": publishes the message "stream" with it, "bare": without what belongs beside it, "age": as if so
   many seconds ago, "times": so often;
   "read": makes a subscription "id" likewise, whose messages are told as {"got": id, "stream": ...}; "told": tells what stood beside them, as [number, gid] for each;
   "close": ends a publisher or subscription; "tokens": tells all tokens that are there, each with its gid;
@@ -43,9 +43,11 @@ def encoded(kinds, *numbers):
 
 
 class Peer:
-    def __init__(self, endpoint, domain):
+    def __init__(self, endpoint, domain, id=None):
         quiet = {"multicast": {"enabled": False}, "gossip": {"enabled": False}}
         config = {"mode": "client", "connect": {"endpoints": [endpoint]}, "scouting": quiet, "timestamping": {"enabled": True}}
+        if id is not None:
+            config["id"] = id
         self.session = zenoh.open(zenoh.Config.from_json5(json.dumps(config)))
         self.domain = domain
         self.ids = itertools.count(1)
@@ -88,6 +90,7 @@ class Peer:
 
     def do_write(self, id, topic, name, qos={}):
         self.write(id, topic, *self.type(name), qos)
+        return self.ends[id]["gid"].hex()
 
     def write(self, id, topic, ty, digest, qos):
         key, reliable, depth = self.key(topic, ty, digest), qos.get("reliable", True), qos.get("depth", 10)
@@ -252,7 +255,7 @@ class Peer:
 
 
 def main():
-    peer = Peer(sys.argv[1], int(sys.argv[2]))
+    peer = Peer(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
     for line in sys.stdin:
         asked = json.loads(line)
         done = asked["do"]

@@ -52,7 +52,7 @@ fn wholes() -> [Value; 5] {
     });
     let ros2 = json!({
         "$schema": "config.schema.json", "transport": "ros2", "name": "robot", "domain": "left", "max_message": "64 MiB",
-        "ros2": { "domain_id": 7, "interfaces": ["127.0.0.1", "fd00::2"], "definitions": ["share", "/opt/ros/jazzy/share"] },
+        "ros2": { "domain_id": 7, "interfaces": ["127.0.0.1", "192.168.1.2"], "definitions": ["share", "/opt/ros/jazzy/share"] },
         "rules": [ruleset(&json!({ "max_rate": 2.5 })), {}]
     });
     let rmw_zenoh = json!({

@@ -1,6 +1,6 @@
 //! `sinew bridge`: runs the program that is the bridge, in place of this one.
 
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -46,9 +46,9 @@ pub struct Ros2 {
     /// The domain of ROS 2, 0 to 232; without one, $ROS_DOMAIN_ID, else 0
     #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(0..=232), conflicts_with = "file")]
     pub domain_id: Option<u32>,
-    /// The IP address of a network interface of this machine that DDS is to use; without one, all
+    /// The IPv4 address of a network interface of this machine that DDS is to use; without one, all
     #[arg(long, value_name = "ADDRESS", conflicts_with = "file")]
-    pub interface: Vec<IpAddr>,
+    pub interface: Vec<Ipv4Addr>,
     /// A folder with packages of ROS 2, as /opt/ros/jazzy/share, beside those that come with sinew and those in $AMENT_PREFIX_PATH
     #[arg(long, value_name = "FOLDER", conflicts_with = "file")]
     pub definitions: Vec<PathBuf>,

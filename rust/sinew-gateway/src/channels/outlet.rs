@@ -12,6 +12,7 @@ use super::asked::Asked;
 use super::ledger::Ending;
 use super::origin::origin_of;
 use super::taking::{LeftOff, Taking};
+use super::times;
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
 use crate::packing::pack;
 use crate::point::point;
@@ -362,7 +363,8 @@ pub(crate) fn outgoing(
 ) -> Option<Outgoing> {
     let unpacked = u32::try_from(frame.size()).ok().filter(|size| u64::from(*size) <= taken.max_message)?;
     let now = Instant::now();
-    let age = Duration::from_nanos(info.receive_time_ns.saturating_sub(info.source_time_ns).max(0) as u64);
+    // By the clock now: since it was received, its thread may have stood still.
+    let age = Duration::from_nanos(times::now().saturating_sub(info.source_time_ns).max(0) as u64);
     let published = now.checked_sub(age).unwrap_or(now);
     let mut parts = parts_of(frame);
     let packed = pack(compression, taken.compression, &parts);

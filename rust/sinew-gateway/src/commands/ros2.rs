@@ -1,6 +1,6 @@
 //! `sinew-gateway ros2`, which `sinew bridge ros2` is: until it is interrupted.
 
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -29,9 +29,9 @@ pub struct AskedRos2 {
     /// The domain of ROS 2, 0 to 232; without one, $ROS_DOMAIN_ID, else 0
     #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(0..=232), conflicts_with = "file")]
     pub domain_id: Option<u32>,
-    /// The IP address of a network interface of this machine that DDS is to use; without one, all
+    /// The IPv4 address of a network interface of this machine that DDS is to use; without one, all
     #[arg(long, value_name = "ADDRESS", conflicts_with = "file")]
-    pub interface: Vec<IpAddr>,
+    pub interface: Vec<Ipv4Addr>,
     /// A folder with packages of ROS 2, as /opt/ros/jazzy/share, beside those that come with sinew and those in $AMENT_PREFIX_PATH
     #[arg(long, value_name = "FOLDER", conflicts_with = "file")]
     pub definitions: Vec<PathBuf>,
@@ -49,4 +49,19 @@ pub fn ros2(asked: &AskedRos2) -> Result<(), String> {
         return Err(format!("{} has no \"transport\": \"ros2\": `sinew-gateway run` takes others", file.display()));
     }
     run::serve(settings, Some(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    #[test]
+    fn an_interface_has_an_ipv4_address() {
+        let read = |address: &str| AskedRos2::augment_args(Command::new("ros2")).try_get_matches_from(["ros2", "--interface", address]);
+        assert!(read("127.0.0.1").is_ok());
+        let why = read("::1").expect_err("DDS goes over IPv4 alone").to_string();
+        assert!(why.contains("invalid value '::1'") && why.contains("IPv4"), "{why}");
+    }
 }

@@ -14,7 +14,7 @@ mod transport;
 mod units;
 mod zenoh;
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use sinew::GatewayStatus;
@@ -120,7 +120,7 @@ pub struct Ros2 {
     /// Where the configuration says none, ROS_DOMAIN_ID of the environment, else 0.
     pub domain_id: u32,
     /// Addresses of the interfaces that DDS uses. Empty: all.
-    pub interfaces: Vec<IpAddr>,
+    pub interfaces: Vec<Ipv4Addr>,
     /// Folders with packages, beside those that come with sinew and those in AMENT_PREFIX_PATH.
     pub definitions: Vec<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! `"transport": "ros2"`, and what belongs to it.
 
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use super::Ros2;
@@ -52,17 +52,17 @@ pub fn domain_id(table: &Table<'_>) -> Outcome<u32> {
     said.map_or_else(|| ros_domain_id().map_err(|why| table.error(why)), Ok)
 }
 
-/// `$ROS_DOMAIN_ID`, else 0. Fails with a sentence where that is no domain.
+/// `$ROS_DOMAIN_ID`, else 0, also where it is empty, as programs of ROS 2 take it. Fails with a sentence where that is no domain.
 pub fn ros_domain_id() -> Result<u32, String> {
-    let Ok(text) = std::env::var("ROS_DOMAIN_ID") else { return Ok(0) };
+    let Some(text) = std::env::var("ROS_DOMAIN_ID").ok().filter(|text| !text.is_empty()) else { return Ok(0) };
     let wrong = || format!("ROS_DOMAIN_ID is {text:?}, which is no number from 0 to {HIGHEST}");
     text.trim().parse().ok().filter(|id| *id <= HIGHEST.unsigned_abs()).ok_or_else(wrong)
 }
 
-fn interfaces(node: &Node<'_>) -> Outcome<Vec<IpAddr>> {
-    let possible = "the IP address of a network interface of this machine, as \"192.168.1.2\"";
+fn interfaces(node: &Node<'_>) -> Outcome<Vec<Ipv4Addr>> {
+    let possible = "the IPv4 address of a network interface of this machine, as \"192.168.1.2\", as DDS goes over IPv4 alone";
     let address = |node: &Node<'_>| node.text(possible)?.parse().map_err(|_| node.wrong(possible));
-    node.list("interface", "a list of IP addresses of this machine, as [\"127.0.0.1\"]")?.iter().map(address).collect()
+    node.list("interface", "a list of IPv4 addresses of this machine, as [\"127.0.0.1\"]")?.iter().map(address).collect()
 }
 
 pub fn definitions(node: &Node<'_>) -> Outcome<Vec<PathBuf>> {

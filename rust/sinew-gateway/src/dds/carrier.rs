@@ -49,8 +49,8 @@ impl Carrier for Place {
         Replier::open(self, key, (name, ty.pair()), counts, tasks, look, asked)
     }
 
-    fn server(&self, (name, ty): Named<'_>) -> (Option<Convention>, Option<String>) {
-        requester::server(self, name, ty.pair())
+    fn server(&self, (name, ty): Named<'_>, like: Option<&Convention>) -> (Option<Convention>, Option<String>) {
+        requester::server(&self.strangers(), name, ty.pair(), like.copied())
     }
 
     fn requester(&self, key: &Key, _: &Due, (name, ty): Named<'_>, server: &Convention, look: Look) -> Result<Requester, String> {

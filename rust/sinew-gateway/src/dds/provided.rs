@@ -66,8 +66,9 @@ impl Provided {
 impl Channel for Provided {
     fn look(&mut self) {
         let types = [&self.request, &self.response];
-        let (convention, why) = server(&self.place, &self.key.1, types);
-        let is_other = self.requester.as_ref().is_some_and(|requester| Some(requester.convention()) != convention);
+        let before = self.requester.as_ref().map(|requester| requester.convention());
+        let (convention, why) = server(&self.place.strangers(), &self.key.1, types, before);
+        let is_other = before.is_some() && before != convention;
         if is_other {
             self.provider = None;
             if let Some(requester) = self.requester.take() {

@@ -13,26 +13,36 @@ use super::matched::Matched;
 use super::names;
 use super::network::Place;
 use super::replier::service_qos;
-use super::strangers::{Convention, Endpoint};
+use super::strangers::{Convention, Endpoint, Strangers};
 use super::types::RosType;
 use crate::bridge::{Key, Look, check};
 use crate::gateway::drawn;
 
-/// How requests and replies are told apart by a server of the service `name` that fits. None: there is none; and, where there is one, why it does not.
-pub fn server(place: &Place, name: &str, [request, response]: [&RosType; 2]) -> (Option<Convention>, Option<String>) {
-    let strangers = place.strangers();
+/// How requests and replies are told apart by a server of the service `name` that fits: as `like`, while there is one that does so. None: there is none; and, where there is one, why it does not.
+pub fn server(
+    strangers: &Strangers,
+    name: &str,
+    [request, response]: [&RosType; 2],
+    like: Option<Convention>,
+) -> (Option<Convention>, Option<String>) {
     let (requests, replies) = (names::requests(name), names::replies(name));
-    let mut why = None;
+    let (mut other, mut why) = (None, None);
     for reader in strangers.on(&requests, false) {
         let replier = strangers.on(&replies, true).find(|writer| writer.guid.participant() == reader.guid.participant());
         let Some(writer) = replier else { continue };
         let fits = |ty: &RosType, end: &Endpoint| ty.fits(name, &end.ty, end.hash.as_deref());
         match fits(request, reader).and_then(|()| fits(response, writer)) {
-            Ok(()) => return (Some(strangers.convention(reader.guid)), None),
+            Ok(()) => {
+                let convention = strangers.convention(reader.guid);
+                if like.is_none_or(|like| like == convention) {
+                    return (Some(convention), None);
+                }
+                other = Some(convention);
+            }
             Err(text) => why = Some(text),
         }
     }
-    (None, why)
+    (other, why.filter(|_| other.is_none()))
 }
 
 /// Asks servers that tell requests and replies apart in one way, until it gives up.
@@ -226,5 +236,47 @@ impl Requester {
         check([&response[..]].into_iter(), &self.response.ty)
             .map_err(|why| format!("what was answered is no {}: {why}", self.response.ty.name()))?;
         Ok(response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::msg::ros2::Library;
+
+    use super::super::qos::Qos;
+    use super::super::strangers::Stranger;
+    use super::super::types::Types;
+    use super::*;
+    use crate::testing::NUMBER;
+
+    #[test]
+    fn a_server_that_is_asked_stays_the_one_also_where_another_comes_that_works_in_another_way() {
+        let ty = Types::new(Library::new(Vec::new())).of(NUMBER).expect("ROS 2 can have it");
+        let mut strangers = Strangers::default();
+        let guid = |participant: u8, entity: u8| {
+            let mut guid = Guid::default();
+            (guid.0[0], guid.0[15]) = (participant, entity);
+            guid
+        };
+        let came = |strangers: &mut Strangers, participant: u8, vendor: [u8; 2], ty: &str| {
+            strangers.came(guid(participant, 0), Stranger::of(vendor, b""));
+            for (entity, topic, writes) in [(1, "rq/addRequest", false), (2, "rr/addReply", true)] {
+                let guid = guid(participant, entity);
+                strangers.opened(Endpoint { guid, writes, topic: topic.to_owned(), ty: ty.to_owned(), qos: Qos::default(), hash: None });
+            }
+        };
+        let (cyclone, fast) = ([1, 16], [1, 15]);
+        let found = |strangers: &Strangers, like| server(strangers, "add", [&ty, &ty], like);
+        came(&mut strangers, 1, fast, "other::msg::dds_::Number_");
+        assert!(matches!(found(&strangers, None), (None, Some(_))));
+        came(&mut strangers, 3, cyclone, &ty.dds);
+        assert_eq!(found(&strangers, None), (Some(Convention::Within), None));
+        // Its number is lower.
+        came(&mut strangers, 2, fast, &ty.dds);
+        assert_eq!(found(&strangers, Some(Convention::Within)), (Some(Convention::Within), None));
+        strangers.went(guid(3, 0));
+        assert_eq!(found(&strangers, Some(Convention::Within)), (Some(Convention::Beside), None));
+        strangers.went(guid(2, 0));
+        assert!(matches!(found(&strangers, Some(Convention::Beside)), (None, Some(_))));
     }
 }

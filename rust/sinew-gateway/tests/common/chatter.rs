@@ -20,7 +20,16 @@ pub fn listener(node: &Node, qos: &Qos) -> Subscriber {
 
 /// A node that knows the type. None: there is no Python for it.
 pub fn peer(router: &Router) -> Option<Peer> {
-    let mut peer = Peer::start("rmw_zenoh_peer.py", &[&router.endpoint, "7"])?;
+    peer_of(&[&router.endpoint, "7"])
+}
+
+/// The same, whose session has this id in each of its lives.
+pub fn peer_with_id(router: &Router, id: &str) -> Option<Peer> {
+    peer_of(&[&router.endpoint, "7", id])
+}
+
+fn peer_of(arguments: &[&str]) -> Option<Peer> {
+    let mut peer = Peer::start("rmw_zenoh_peer.py", arguments)?;
     peer.ty(NAME, "string data\n");
     Some(peer)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct Summary<'a> {
 enum Joined<'a> {
     Quic { listen: SocketAddr, peers: &'a [String], discovery: bool, interfaces: &'a [String], security: &'static str, budget: Option<u64> },
     Zenoh { config_file: Option<&'a Path>, connect: &'a [String], prefix: Option<&'a str>, ros2: Option<OverZenoh<'a>> },
-    Ros2 { domain_id: u32, interfaces: &'a [IpAddr], definitions: &'a [PathBuf] },
+    Ros2 { domain_id: u32, interfaces: &'a [Ipv4Addr], definitions: &'a [PathBuf] },
     Ros1 { master: Option<String>, hostname: Option<&'a str>, definitions: &'a [PathBuf] },
 }
 

@@ -48,8 +48,8 @@ pub trait Carrier: Clone + Send + Sync + 'static {
         asked: impl Fn(Asked<Self::Caller>) -> Answering + Send + Sync + 'static,
     ) -> Result<Self::Replier, String>;
 
-    /// A server that fits. None: there is none; and, where there is one that does not, why.
-    fn server(&self, service: Named<'_>) -> (Option<Self::Server>, Option<String>);
+    /// A server that fits: as `like`, while there is one, so that who asks it need not be another. None: there is none; and, where there is one that does not, why.
+    fn server(&self, service: Named<'_>, like: Option<&Self::Server>) -> (Option<Self::Server>, Option<String>);
 
     /// `look` is called when a server comes or goes, where [`server`](Carrier::server) does not tell it.
     fn requester(&self, key: &Key, due: &Due, service: Named<'_>, server: &Self::Server, look: Look) -> Result<Self::Requester, String>;

@@ -136,7 +136,10 @@ impl<C: Carrier> Sent<C> {
     /// Servers of the three services. None: there are none that fit; and, where there are some, why they do not.
     fn found(&self) -> (Option<[C::Server; 3]>, Option<String>) {
         let named = services_of(&self.action);
-        let [goal, result, cancel] = self.types.services(&named).map(|service| self.carrier.server(service));
+        let [goal, result, cancel] = self.types.services(&named);
+        let goal = self.carrier.server(goal, self.servers.as_ref().map(|[goal, ..]| goal));
+        // Who executes a goal tells its result, and cancels it.
+        let [result, cancel] = [result, cancel].map(|service| self.carrier.server(service, goal.0.as_ref()));
         let servers =
             if let (Some(goal), Some(result), Some(cancel)) = (goal.0, result.0, cancel.0) { Some([goal, result, cancel]) } else { None };
         let why = [goal.1, result.1, cancel.1].into_iter().flatten().next().filter(|_| servers.is_none());

@@ -53,7 +53,8 @@ impl Carrier for Place {
         Replier::open(self, key, service, counts, tasks, asked)
     }
 
-    fn server(&self, service: Named<'_>) -> (Option<String>, Option<String>) {
+    /// All of a type have one key.
+    fn server(&self, service: Named<'_>, _: Option<&String>) -> (Option<String>, Option<String>) {
         requester::server(self, service)
     }
 

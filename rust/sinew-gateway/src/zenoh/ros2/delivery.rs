@@ -10,6 +10,7 @@ use sinew::raw::Publisher;
 use tokio::sync::Notify;
 use zenoh::bytes::ZBytes;
 use zenoh::sample::{Sample, SampleKind};
+use zenoh::time::Timestamp;
 
 use super::attachment::{Attachment, Gid};
 use super::network::Place;
@@ -118,6 +119,8 @@ impl Landing {
 struct Source {
     /// The last number.
     last: i64,
+    /// Its time stamp, or a later one of the same clock.
+    at: Option<Timestamp>,
     /// The last that somebody had kept.
     kept: i64,
     /// The last before which those are counted that are missing, also when it is to come once more.
@@ -125,6 +128,26 @@ struct Source {
 }
 
 impl Source {
+    /// Whether who publishes has begun anew as who it was, and counts anew: within one life, what has a lower number has an earlier time stamp. Only of one clock: on its way a message may get another.
+    fn is_anew(&self, sequence: i64, at: Option<&Timestamp>) -> bool {
+        let is_later = |(before, at): (&Timestamp, &Timestamp)| at.get_id() == before.get_id() && at > before;
+        sequence <= self.last && self.at.as_ref().zip(at).is_some_and(is_later)
+    }
+
+    /// What a publisher that has begun anew did before is no matter.
+    fn look_at(&mut self, sequence: i64, at: Option<&Timestamp>) {
+        if self.is_anew(sequence, at) {
+            *self = Source::default();
+        }
+    }
+
+    /// This one is taken.
+    fn take(&mut self, sequence: i64, at: Option<&Timestamp>) {
+        self.last = sequence;
+        let before = self.at.filter(|before| at.is_some_and(|at| at.get_id() == before.get_id()));
+        self.at = at.copied().max(before);
+    }
+
     /// This number comes: so many before it are missing. Of whom nothing was heard before, nothing is known to be lost. And no number may make the count a nonsense.
     fn missing(&mut self, sequence: i64) -> u64 {
         let missing = if self.counted > 0 { sequence.saturating_sub(self.counted.saturating_add(1)) } else { 0 };
@@ -178,9 +201,11 @@ impl Delivery {
         let is_before = |sample: &Sample| {
             attachment(sample).is_some_and(|Attachment { gid, sequence, .. }| first.get(&gid).is_some_and(|first| sequence < *first))
         };
-        let is_more = |Attachment { gid, sequence, .. }: &Attachment| self.sources.get(gid).is_none_or(|source| *sequence > source.last);
+        let is_more = |(Attachment { gid, sequence, .. }, sample): &&(Attachment, Sample)| {
+            self.sources.get(gid).is_none_or(|source| *sequence > source.last || source.is_anew(*sequence, sample.timestamp()))
+        };
         // As others keep the same.
-        let new: HashSet<(Gid, i64)> = kept.iter().map(|(of, _)| of).filter(|of| is_more(of)).map(|of| (of.gid, of.sequence)).collect();
+        let new: HashSet<(Gid, i64)> = kept.iter().filter(is_more).map(|(of, _)| (of.gid, of.sequence)).collect();
         waiting.hold(new.len() as u64);
         while let Some(sample) = waiting.next_of(is_before) {
             self.take(sample).await;
@@ -188,8 +213,10 @@ impl Delivery {
         for (attachment, sample) in kept {
             let is_new = self.is_new(&sample);
             let source = self.source(attachment.gid);
+            source.look_at(attachment.sequence, sample.timestamp());
             if attachment.sequence > source.last {
-                (source.last, source.kept) = (attachment.sequence, attachment.sequence);
+                source.take(attachment.sequence, sample.timestamp());
+                source.kept = attachment.sequence;
                 let missing = source.missing(attachment.sequence);
                 self.landing.miss(attachment.gid, missing);
                 if is_new {
@@ -213,10 +240,11 @@ impl Delivery {
         };
         let is_new = self.is_new(&sample);
         let source = self.source(attachment.gid);
+        source.look_at(attachment.sequence, sample.timestamp());
         if attachment.sequence <= source.kept {
             return;
         }
-        source.last = attachment.sequence;
+        source.take(attachment.sequence, sample.timestamp());
         let missing = source.missing(attachment.sequence);
         self.landing.miss(attachment.gid, missing);
         if is_new {

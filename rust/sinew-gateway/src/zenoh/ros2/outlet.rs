@@ -15,7 +15,7 @@ use zenoh::{Session, Wait};
 use super::attachment::Attachment;
 use super::graph::OwnGid;
 use super::network::Place;
-use super::stamps::Stamps;
+use super::stamps::{Stamp, Stamps};
 use super::token::Kind;
 use super::{names, time_ns};
 use crate::bridge::{Channel, Counted, Due, Key, Look, opened, sum};
@@ -68,7 +68,7 @@ impl Keeper {
         let at = names::keeper(&data, &session.zid().to_string());
         let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: Arc::clone(due), payload };
         let stamping = Arc::clone(stamping);
-        let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside(outgoing))?;
+        let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside(outgoing, Stamps::of_kept))?;
         let token = session.liveliness().declare_token(at).wait().map_err(|why| said(&why))?;
         Ok(Keeper { _queryable: queryable, _token: token })
     }
@@ -82,10 +82,11 @@ struct Stamping {
 }
 
 impl Stamping {
-    fn beside(&self, outgoing: &Outgoing) -> Beside {
+    fn beside(&self, outgoing: &Outgoing, stamp: impl Fn(&mut Stamps, u64, Instant, &dyn Fn() -> (i64, u64)) -> Stamp) -> Beside {
         let now = self.session.new_timestamp();
         let new = || (time_ns(outgoing.published.elapsed()), now.get_time().as_u64());
-        let stamp = self.stamps.lock().unwrap_or_else(PoisonError::into_inner).of(outgoing.origin, new);
+        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = stamp(&mut stamps, outgoing.origin, outgoing.published, &new);
         let attachment = Attachment { sequence: stamp.sequence, time_ns: stamp.time_ns, gid: self.gid.get() };
         Beside { attachment: attachment.encode(), timestamp: Some(Timestamp::new(NTP64(stamp.order), *now.get_id())) }
     }
@@ -149,7 +150,7 @@ impl Outlet {
 
     fn flow(&self) -> sinew::Result<Flow> {
         let stamping = Arc::clone(&self.stamping);
-        let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing);
+        let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing, Stamps::of);
         let due = self.due().clone();
         Flow::open(&self.place.zenoh, &self.key.1, &due, &self.publisher, payload(&self.form, &self.ty), beside)
     }
