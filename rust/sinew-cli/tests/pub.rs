@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use common::{Domain, IMAGE, Running, eventually, interrupt, is_stopped, manager};
@@ -110,11 +111,20 @@ fn who_does_not_wait_until_a_message_is_taken_is_told_and_it_is_there_neverthele
 fn who_came_in_the_place_of_another_subscriber_is_not_waited_for_where_it_has_not_got_all() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::default());
-    let mut publisher = publish(&domain, &["--wait", "1", "--count", "40", "--rate", "20", "camera/image", "width: 5"]);
+    let mut publisher = publish(&domain, &["--wait", "1", "camera/image", "-"]);
+    let mut input = publisher.0.stdin.take().unwrap();
+    let (goes_on, is_over) = mpsc::channel::<()>();
+    let writes = std::thread::spawn(move || {
+        while is_over.recv_timeout(Duration::from_millis(50)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            writeln!(input, "{{\"width\": 5}}").unwrap();
+        }
+    });
     (0..10).for_each(|_| drop(viewer.take()));
     drop(viewer);
     let viewer = Viewer::new(&domain, &Qos::default());
     viewer.take();
+    drop(goes_on);
+    writes.join().unwrap();
     assert!(eventually(|| {
         while viewer.subscriber.take(Duration::ZERO).unwrap().is_some() {}
         publisher.0.try_wait().unwrap().is_some()

@@ -77,6 +77,7 @@ fn every_message_is_recorded_as_it_was_published() {
         assert_eq!(schema::parse(&topic.type_name, &topic.schema_encoding, &topic.schema), Ok(ty));
         assert_eq!((topic.message_encoding.as_str(), topic.type_name.as_str()), ("cdr", "robot/msg/Image"));
         assert_eq!(qos::from_yaml(&topic.metadata[qos::OFFERED_QOS]), Ok(Qos { reliable: true, ..Qos::keep_last(20) }));
+        scene.has_no_recorder(&[&map, &images, &empty]);
     }
 }
 
@@ -133,6 +134,7 @@ fn what_services_send_is_recorded_where_it_is_asked_for() {
         };
         assert!(eventually(is_there), "{name}");
         recorder.interrupt();
+        scene.has_no_recorder(&[&numbers]);
         let read = read(&path);
         assert_eq!(read.len(), 1 + expected);
         if expected > 0 {
@@ -209,6 +211,7 @@ fn a_recorder_that_is_killed_leaves_what_it_wrote() {
             assert!(eventually(|| are_there(read_so_far(&path))));
             recorder.signal("-KILL");
             recorder.end();
+            scene.has_no_recorder(&[&images, &numbers]);
             let bag = Bag::open(&path).unwrap();
             assert!(bag.cut().is_some());
             let read = read(&path);
@@ -240,6 +243,7 @@ fn a_recorder_that_is_killed_at_any_moment_leaves_a_file_that_is_shown_and_read(
                 assert!(is_so_big, "{compression} {size}");
             });
             recorder.end();
+            scene.has_no_recorder(&[&images]);
             let told = scene.domain.json(&format!("bag info {}", path.display()));
             assert!(told["cut"].is_string(), "{told}");
             let read = read_so_far(&path).remove("/camera/image").unwrap_or_default();

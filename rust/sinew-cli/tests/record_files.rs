@@ -93,6 +93,9 @@ fn a_recorder_that_is_started_again_goes_on_behind_the_files_of_the_one_before()
         let (status, _, said) = recorder.end();
         assert_eq!(status, Some(0), "{said}");
         assert_eq!(read(&scene.path(&format!("a_{file}.mcap"))), [number(0)]);
+        // The next one is not to be taken for it.
+        let is_known = || scene.node.domain_state().unwrap().nodes.values().any(|node| node.name.starts_with("sinew-record"));
+        assert!(eventually(|| scene.numbers.statistics().subscribers == 0 && !is_known()));
     }
 }
 

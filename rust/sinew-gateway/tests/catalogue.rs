@@ -91,15 +91,21 @@ async fn what_comes_twice_of_an_answer_before_it_is_read_is_read_once() {
     let before = connection();
     let told = || asked(&viewer, "").iter().map(|peer| (peer.answered, peer.entries.len())).collect::<Vec<_>>();
     until("the drone's gateway knows its domain", || told() == [(true, 1)]);
-    for _ in 0..20 {
+    let are_all_answered = || {
         relay.hold();
         std::thread::scope(|scope| {
             let asks: Vec<_> = (0..10).map(|_| scope.spawn(told)).collect();
             // What is held was sent again meanwhile, as if it were lost, and held again.
             std::thread::sleep(Duration::from_millis(100));
             relay.release();
-            asks.into_iter().for_each(|asks| assert_eq!(asks.join().expect("it is told"), [(true, 1)]));
-        });
+            let told: Vec<_> = asks.into_iter().map(|asks| asks.join().expect("it is told")).collect();
+            assert!(told.iter().all(|told| matches!(told[..], [(true, 1) | (false, _)])), "{told:?}");
+            told.iter().all(|told| told[0].0)
+        })
+    };
+    // On a busy machine an answer may come too late.
+    for _ in 0..20 {
+        assert!((0..10).any(|_| are_all_answered()));
     }
     assert_eq!(connection(), before);
 }

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::numbers::{self, Listener, MANY, TOPIC, say_among_others, talker};
+use common::numbers::{self, Listener, MANY, TOPIC, among_others, say_in_parts, talker};
 use common::program::Program;
 use common::ros1::{Master, Peer, ROS_STRING, Robot, publishes, ros_text, subscribes};
 use common::texts::{STRING, latched, reliable, text};
@@ -264,9 +264,10 @@ async fn who_hears_a_topic_that_is_latched_misses_nothing_and_gets_nothing_twice
     peer.read("heard", "/chatter", ROS_STRING);
     peer.connected("heard", 1);
     until("it is read", || said.statistics().subscribers == 1);
-    say_among_others(&said, 0..1500, &second, &latched(100));
+    let mut messages = Vec::new();
+    among_others(&second, &latched(100), || say_in_parts(&said, 0..1500, |_| messages.extend(peer.messages("heard", 50))));
     let expected: Vec<Vec<u8>> = (0..1500_u32).map(|number| ros_text(&number.to_string())).collect();
-    assert_eq!(peer.messages("heard", 1500), expected);
+    assert_eq!(messages, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -280,7 +281,8 @@ async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() 
     peer.connected("said", 1);
     until("it is heard", || heard.subscriber.statistics().publishers == 1);
     heard.begins(|first| peer.publish("said", ROS_STRING, &ros_text(first)));
-    let mut say = |numbers| numbers::each(numbers, |number| peer.publish("said", ROS_STRING, &ros_text(number)));
+    let mut publish = |number: &str| peer.publish("said", ROS_STRING, &ros_text(number));
+    let mut say = |numbers| numbers::each_in_parts(numbers, &mut publish, |last| heard.hears(last));
     say(1..300);
     let other = Listener::new(&second, &reliable(2 * MANY));
     say(300..600);

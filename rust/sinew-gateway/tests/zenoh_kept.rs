@@ -60,8 +60,9 @@ async fn what_was_kept_ends_also_where_a_message_comes_every_few_milliseconds() 
             assert!((1..=3).contains(&count), "{count} were kept");
         }
         is_over.store(true, Ordering::Relaxed);
+        // A busy machine may lose some, as three are kept, and nothing else.
         let heard = heard.heard();
-        assert!(heard.windows(2).all(|two| two[0] + 1 == two[1]), "{heard:?}");
+        assert!(heard.is_sorted_by(|before, next| before < next), "{heard:?}");
     });
 }
 

@@ -84,7 +84,14 @@ pub fn take(subscriber: &Subscriber) -> Vec<u8> {
     subscriber.take(MOMENT).unwrap().map(|frame| frame.to_vec()).expect("a message comes")
 }
 
-/// What has come.
+/// So many messages, and no more: who plays them may end before they are taken.
+pub fn just(subscriber: &Subscriber, count: usize) -> Vec<Vec<u8>> {
+    let taken = (0..count).map(|_| take(subscriber)).collect();
+    assert!(subscriber.take(Duration::ZERO).unwrap().is_none(), "more than {count} have come");
+    taken
+}
+
+/// What has come so far.
 pub fn all(subscriber: &Subscriber) -> Vec<Vec<u8>> {
     std::iter::from_fn(|| subscriber.take(Duration::ZERO).unwrap()).map(|frame: Frame| frame.to_vec()).collect()
 }

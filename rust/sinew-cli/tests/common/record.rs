@@ -116,6 +116,13 @@ impl Scene {
         self.folder.path().join(name)
     }
 
+    /// Until a recorder that has ended is connected with none of these any more, and not known any more: the next one is not to be taken for it.
+    pub fn has_no_recorder(&self, publishers: &[&Publisher]) {
+        let is_connected = || publishers.iter().any(|publisher| publisher.statistics().subscribers > 0);
+        let is_known = || self.node.domain_state().unwrap().nodes.values().any(|node| node.name.starts_with("sinew-record"));
+        assert!(eventually(|| !is_connected() && !is_known()));
+    }
+
     pub fn publisher(&self, topic: &str, signature: &str, qos: &Qos) -> Publisher {
         Publisher::new(&self.node, topic, signature, qos, PublisherOptions::default()).unwrap()
     }

@@ -34,10 +34,32 @@ pub fn say(publisher: &Publisher, numbers: Range<u32>) {
     each(numbers, |number| publisher.publish(&[&text(number)]).expect("it is published"));
 }
 
+/// Likewise, and is told the last one after every 50, to wait until these have come: so no more of them wait anywhere than are kept, however busy the machine is.
+pub fn each_in_parts(numbers: Range<u32>, mut say: impl FnMut(&str), mut come: impl FnMut(u32)) {
+    const PART: u32 = 50;
+    for first in numbers.clone().step_by(PART as usize) {
+        let part = first..numbers.end.min(first + PART);
+        each(part.clone(), &mut say);
+        if part.len() == PART as usize {
+            come(part.end - 1);
+        }
+    }
+}
+
+/// Says them so.
+pub fn say_in_parts(publisher: &Publisher, numbers: Range<u32>, come: impl FnMut(u32)) {
+    each_in_parts(numbers, |number| publisher.publish(&[&text(number)]).expect("it is published"), come);
+}
+
 /// Says them while others come and go who could say something, too.
 pub fn say_among_others(publisher: &Publisher, numbers: Range<u32>, node: &Node, qos: &Qos) {
+    among_others(node, qos, || say(publisher, numbers));
+}
+
+/// Does it while they do.
+pub fn among_others(node: &Node, qos: &Qos, says: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
-        scope.spawn(|| say(publisher, numbers));
+        scope.spawn(says);
         for _ in 0..5 {
             let other = talker(node, qos);
             std::thread::sleep(Duration::from_millis(150));
