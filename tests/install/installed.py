@@ -137,9 +137,8 @@ class Case(unittest.TestCase):
             self.assertEqual(pipeline.wait(RUN_SECONDS), 0, domain.story())
         with Domain() as domain:
             # Where nobody gets a processor for half a second, the last feedback is not waited for any longer.
-            until = time.monotonic() + RUN_SECONDS
-            while not re.search(r"34\nsucceeded, 10 numbers\ncancelled\nrejected: that is too large", self.assert_ends_well(domain, domain.start(folder / "fibonacci"))):
-                self.assertLess(time.monotonic(), until, domain.story())
+            said = [self.assert_ends_well(domain, domain.start(folder / "fibonacci")) for _ in range(3)]
+            self.assertTrue(any(re.search(r"34\nsucceeded, 10 numbers\ncancelled\nrejected: that is too large", each) for each in said), domain.story())
         with Domain() as domain:
             self.assertEqual(self.assert_ends_well(domain, domain.start(folder / "adder")), "6\nnothing to add\n")
         with Domain() as domain:

@@ -61,7 +61,7 @@ inline std::string why_apart(const IncompatibleQosEvent& event) {
 }
 
 /// Does what orders say. `create QOS`, `publish`, `assert`, `destroy`; and what its handlers must have been told soon: `subscribers NOW EVER`, `incompatible PEER | WHY ...`,
-/// `missed AT_LEAST`, `lost AT_LEAST SIGN`: it gives the sign again where none of its threads had the time to see that it was alive.
+/// `missed AT_LEAST`, `lost AT_LEAST [SIGN]`: it gives the sign again where none of its threads had the time to see that it was alive.
 class PublisherByOrder {
  public:
   explicit PublisherByOrder(const std::string& name) : node_(Node::create(name)) {}
@@ -97,11 +97,15 @@ class PublisherByOrder {
       require(eventually([&] { return told_->missed.total() >= number(); }), "it is not told of its deadline");
       require(publisher_->statistics().deadlines_missed >= number(), "statistics() says otherwise");
     } else if (verb == "lost") {
-      const std::string sign = rest.substr(rest.find_last_of(' ') + 1);
+      std::istringstream words(rest);
+      std::uint64_t least = 0;
+      std::string sign;
+      words >> least >> sign;
       require(eventually([&] {
-                if (told_->lost.total() >= number()) return true;
+                if (told_->lost.total() >= least) return true;
+                if (sign.empty()) return false;
                 std::this_thread::sleep_for(std::chrono::milliseconds(300));
-                if (told_->lost.total() < number()) obey(sign);
+                if (told_->lost.total() < least) obey(sign);
                 return false;
               }),
               "it is not told that its liveliness is lost");

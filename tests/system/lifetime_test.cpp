@@ -176,6 +176,7 @@ ROLE(lasting_subscriber) {
     // One whose reader does not hear in time where a message is takes that along (Publisher::close): then it is missed.
     const auto have_come = [&] { return received + subscriber->statistics().missed == std::stoul(order); };
     require(eventually([&] { return alone ? subscriber->statistics().publishers == 0 : have_come(); }), "waits for " + order);
+    require(alone || subscriber->statistics().missed <= std::stoul(order) / 8, "it misses too many");
     if (alone) {
       const std::lock_guard lock(mutex);
       kept.reset();

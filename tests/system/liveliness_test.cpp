@@ -83,7 +83,7 @@ TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsA
   publisher.obey("subscribers 1 1");
   watcher.await(0, 1);
   EXPECT_EQ(watcher.told.last().node, "camera");
-  publisher.obey("lost 1 publish");
+  publisher.obey("lost 1");
   int lost = 1;
   for (const char* const sign : {"publish", "assert"}) {
     const std::size_t before = watcher.told.all().size();

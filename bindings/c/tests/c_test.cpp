@@ -96,7 +96,7 @@ TEST_F(C, AMessageThatIsPublishedIsTaken) {
   sinew_subscriber_destroy(subscriber);
 }
 
-// The bell rings for a publisher that is met, too, and that is heard once somebody waits.
+// The bell rings for a publisher that is met, or goes, too, and that is heard once somebody waits.
 TEST_F(C, WhoWaitsForAMessageIsNotToldOfAPublisher) {
   sinew_publisher* const publisher = publisher_of("number");
   sinew_subscriber* const subscriber = subscriber_of("number");
@@ -108,7 +108,15 @@ TEST_F(C, WhoWaitsForAMessageIsNotToldOfAPublisher) {
   EXPECT_EQ(sinew_subscriber_wait(subscriber, 50'000'000), SINEW_NOTHING);
   ASSERT_EQ(publish(publisher, stream_of(1)), SINEW_OK) << sinew_last_error();
   EXPECT_EQ(sinew_subscriber_wait(subscriber, -1), SINEW_OK);
+  sinew_frame* frame = nullptr;
+  ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK) << sinew_last_error();
+  sinew_frame_release(frame);
   sinew_publisher_destroy(publisher);
+  ASSERT_TRUE(eventually([&] {
+    sinew_subscriber_statistics statistics;
+    return sinew_subscriber_get_statistics(subscriber, &statistics) == SINEW_OK && statistics.publishers == 0;
+  }));
+  EXPECT_EQ(sinew_subscriber_wait(subscriber, 50'000'000), SINEW_NOTHING);
   sinew_subscriber_destroy(subscriber);
 }
 

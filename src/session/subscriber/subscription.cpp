@@ -375,7 +375,9 @@ bool Subscription::wait(std::int64_t until) {
     }
   }
   silent_->sleeper().mark_awake();
-  refresh();  // another connection is no message yet
+  // Another connection is no message yet, and one that has ended none any more.
+  refresh();
+  let_go_of_finished();
   return has_news();
 }
 
