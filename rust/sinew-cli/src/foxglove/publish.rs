@@ -1,6 +1,7 @@
 //! What clients publish: on topics that are there, and only what is of their types.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,8 @@ struct State {
     made: Option<Made>,
     /// Why what it publishes is lost, as its client was told. None: of what is lost next it is to be told.
     told: Option<String>,
+    /// Until the publisher is heard.
+    waiting: VecDeque<Vec<u8>>,
 }
 
 /// A ghost, as a topic is not there for the sake of somebody who might publish on it.
@@ -100,6 +103,8 @@ struct Made {
 const HEARD: Duration = Duration::from_secs(1);
 /// Between two looks whether they do.
 const OFTEN: Duration = Duration::from_millis(1);
+/// So many wait at most, as for a client that is slow: newer ones push the oldest out.
+const MOST_WAITING: usize = 32;
 /// So many of one process, however many clients want.
 const MOST: usize = 256;
 
@@ -162,6 +167,7 @@ impl Outlets {
             ));
         };
         let there = state.made.as_ref().filter(|made| made.is_on(topic.id));
+        let is_there = there.is_some();
         let qos = view.fitting(topic.id, there.map_or_else(Qos::default, |made| made.qos.clone()));
         if there.is_some_and(|made| made.qos == qos) {
             return Ok(());
@@ -173,7 +179,9 @@ impl Outlets {
         let before = state.made.take().map(|made| made.before.unwrap_or(made.publisher));
         let subscribers = view.endpoints(topic.id, false).count() as u64;
         let made = Made { topic: topic.id, ty, qos, publisher, before, subscribers, at: Instant::now() };
-        *state = State { made: Some(made), told: None };
+        // What waits is of the topic as it was.
+        let waiting = if is_there { std::mem::take(&mut state.waiting) } else { VecDeque::new() };
+        *state = State { made: Some(made), told: None, waiting };
         Ok(())
     }
 
@@ -186,27 +194,59 @@ impl Outlets {
     fn publish(&self, client: ClientId, channel: ClientChannelId, payload: &[u8]) -> Result<(), String> {
         // Of one that could not be opened the client was told.
         let Some(outlet) = self.outlets().get(&(client, channel)).map(Arc::clone) else { return Ok(()) };
-        loop {
-            let mut state = outlet.state();
-            if !self.serves(&outlet.topic, &state)
-                && let Err(why) = self.fit(&outlet.topic, &mut state)
-            {
-                // Once, and not of each message: a client that does not read what it is told as fast is sent away.
-                return if state.told.as_ref() == Some(&why) { Ok(()) } else { Err(state.told.insert(why).clone()) };
-            }
-            if let Some(made) = state.made.as_mut().filter(|made| made.is_heard()) {
-                return made.publish(payload, outlet.is_json);
-            }
-            // The domain is followed meanwhile.
-            drop(state);
-            std::thread::sleep(OFTEN);
+        let mut guard = outlet.state();
+        let state = &mut *guard;
+        if !self.serves(&outlet.topic, state)
+            && let Err(why) = self.fit(&outlet.topic, state)
+        {
+            return state.tell(why);
         }
+        let Some(made) = &mut state.made else { return Ok(()) };
+        let stream = made.stream_of(payload, outlet.is_json)?;
+        if state.waiting.is_empty() && made.is_heard() {
+            return made.publish(&stream);
+        }
+        // Not here: the task that is in this also sends the client what it looks at.
+        if state.waiting.is_empty() {
+            let outlet = Arc::clone(&outlet);
+            tokio::task::spawn_blocking(move || outlet.publish_waiting());
+        }
+        state.waiting.push_back(stream.into_owned());
+        if state.waiting.len() > MOST_WAITING {
+            state.waiting.pop_front();
+            return state.tell(format!("not all subscribers of '{}' hear this client yet: the oldest of what waits is lost", outlet.topic));
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Once, and not of each message: a client that does not read what it is told as fast is sent away.
+    fn tell(&mut self, why: String) -> Result<(), String> {
+        if self.told.as_ref() == Some(&why) { Ok(()) } else { Err(self.told.insert(why).clone()) }
     }
 }
 
 impl Outlet {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("nobody panics with it")
+    }
+
+    /// As soon as those hear it who are to.
+    fn publish_waiting(&self) {
+        loop {
+            let mut guard = self.state();
+            let State { made, waiting, .. } = &mut *guard;
+            let Some(made) = made.as_mut().filter(|_| !waiting.is_empty()) else { return };
+            if made.is_heard() {
+                for why in waiting.drain(..).filter_map(|stream| made.publish(&stream).err()) {
+                    log::warn!("topic '{}': a message of a client is lost: {why}", shown(&self.topic));
+                }
+                return;
+            }
+            drop(guard);
+            std::thread::sleep(OFTEN);
+        }
     }
 }
 
@@ -222,16 +262,17 @@ impl Made {
     }
 
     /// Fails with a sentence for the client.
-    fn publish(&mut self, payload: &[u8], is_json: bool) -> Result<(), String> {
-        let stream;
-        let payload = if is_json {
-            stream = of_json(payload, &self.ty)?;
-            &stream
-        } else {
-            check(payload, &self.ty).map_err(|why| format!("this is no {}: {why}", self.ty.name()))?;
-            payload
-        };
-        self.publisher.publish(&[payload]).map_err(|error| error.to_string())?;
+    fn stream_of<'a>(&self, payload: &'a [u8], is_json: bool) -> Result<Cow<'a, [u8]>, String> {
+        if is_json {
+            return of_json(payload, &self.ty).map(Cow::Owned);
+        }
+        check(payload, &self.ty).map_err(|why| format!("this is no {}: {why}", self.ty.name()))?;
+        Ok(Cow::Borrowed(payload))
+    }
+
+    /// Likewise.
+    fn publish(&mut self, stream: &[u8]) -> Result<(), String> {
+        self.publisher.publish(&[stream]).map_err(|error| error.to_string())?;
         self.before = None;
         Ok(())
     }

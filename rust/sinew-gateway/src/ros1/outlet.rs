@@ -14,7 +14,7 @@ use super::network::Place;
 use super::offered::Offered;
 use super::types::Said;
 use crate::bridge::{At, Channel, Counted, Due, Look, Source, note};
-use crate::channels::{Reading, State};
+use crate::channels::{Reading, State, times};
 
 /// Execution threads on which messages are made, so that a small one need not wait behind a large one of another topic.
 const THREADS: u32 = 4;
@@ -174,6 +174,6 @@ fn message(frame: &Frame, said: &Said, seq: u32) -> Option<Bytes> {
 
 fn published(info: &MessageInfo) -> Instant {
     let now = Instant::now();
-    let age = Duration::from_nanos(info.receive_time_ns.saturating_sub(info.source_time_ns).max(0).unsigned_abs());
+    let age = Duration::from_nanos(times::now().saturating_sub(info.source_time_ns).max(0).unsigned_abs());
     now.checked_sub(age).unwrap_or(now)
 }

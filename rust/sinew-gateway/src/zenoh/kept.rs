@@ -52,8 +52,12 @@ pub struct Asked {
     pub payload: Payload,
 }
 
-/// Answers, as long as the result is there. The domain, which keeps it, is read anew each time.
-pub fn answer(place: &Place, asked: Asked, beside: impl Fn(&Outgoing) -> Beside + Send + Sync + 'static) -> Result<Queryable<()>, String> {
+/// Answers, as long as the result is there. The domain, which keeps it, is read anew each time. `beside` gives nothing for what is not to be told any more.
+pub fn answer(
+    place: &Place,
+    asked: Asked,
+    beside: impl Fn(&Outgoing) -> Option<Beside> + Send + Sync + 'static,
+) -> Result<Queryable<()>, String> {
     let (room, line) = (Arc::new(Semaphore::new(AT_A_TIME)), Arc::new(Semaphore::new(MOST_WAITING)));
     let queryable = place.session.declare_queryable(asked.at.clone()).allowed_origin(Locality::Remote);
     let answering = Arc::new((place.clone(), asked, beside));
@@ -83,7 +87,7 @@ pub fn answer(place: &Place, asked: Asked, beside: impl Fn(&Outgoing) -> Beside 
     declared.wait().map_err(|why| said(&why))
 }
 
-fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, query: &Query) -> Result<(), String> {
+fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Option<Beside>, query: &Query) -> Result<(), String> {
     let Asked { key, name, due, .. } = asked;
     let due = due.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let options = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
@@ -98,7 +102,7 @@ fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, quer
     }
     let taken = Taken { max_message: place.max_message, compression: 0 };
     let tell = |message: Outgoing| {
-        let Beside { attachment, timestamp } = beside(&message);
+        let Some(Beside { attachment, timestamp }) = beside(&message) else { return Ok(()) };
         let Some(payload) = (asked.payload)(message.parts) else { return Ok(()) };
         let reply = query.reply(key, payload).encoding(Encoding::APPLICATION_CDR).attachment(attachment).timestamp(timestamp);
         reply.wait().map_err(|why| said(&why))

@@ -51,8 +51,9 @@ impl Keeper {
     fn open(place: &Place, name: &str, key: String, due: &Arc<Mutex<Due>>, telling: &Arc<Mutex<Message>>) -> Result<Keeper, String> {
         let (source, telling) = (place.drawn(), Arc::clone(telling));
         let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: Arc::clone(due), payload: payload() };
-        let queryable =
-            kept::answer(place, asked, move |outgoing| beside(&Message { source, is_kept: true, ..lock(&telling).clone() }, outgoing))?;
+        let queryable = kept::answer(place, asked, move |outgoing| {
+            Some(beside(&Message { source, is_kept: true, ..lock(&telling).clone() }, outgoing))
+        })?;
         let token = place.session.liveliness().declare_token(key::keeper(&place.prefix, name, source));
         Ok(Keeper { _token: token.wait().map_err(|why| said(&why))?, _queryable: queryable })
     }

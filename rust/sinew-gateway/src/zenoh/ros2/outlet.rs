@@ -68,7 +68,7 @@ impl Keeper {
         let at = names::keeper(&data, &session.zid().to_string());
         let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: Arc::clone(due), payload };
         let stamping = Arc::clone(stamping);
-        let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside(outgoing, Stamps::of_kept))?;
+        let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside_kept(outgoing))?;
         let token = session.liveliness().declare_token(at).wait().map_err(|why| said(&why))?;
         Ok(Keeper { _queryable: queryable, _token: token })
     }
@@ -82,13 +82,28 @@ struct Stamping {
 }
 
 impl Stamping {
-    fn beside(&self, outgoing: &Outgoing, stamp: impl Fn(&mut Stamps, u64, Instant, &dyn Fn() -> (i64, u64)) -> Stamp) -> Beside {
-        let now = self.session.new_timestamp();
-        let new = || (time_ns(outgoing.published.elapsed()), now.get_time().as_u64());
-        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = stamp(&mut stamps, outgoing.origin, outgoing.published, &new);
+    fn stamps(&self) -> MutexGuard<'_, Stamps> {
+        self.stamps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When it was published, and the time now.
+    fn times(&self, outgoing: &Outgoing) -> (i64, u64) {
+        (time_ns(outgoing.published.elapsed()), self.session.new_timestamp().get_time().as_u64())
+    }
+
+    fn beside(&self, outgoing: &Outgoing) -> Beside {
+        self.told(self.stamps().of(outgoing.origin, outgoing.published, &|| self.times(outgoing)))
+    }
+
+    fn beside_kept(&self, outgoing: &Outgoing) -> Option<Beside> {
+        let stamp = self.stamps().of_kept(outgoing.origin, outgoing.published, &|| self.times(outgoing));
+        stamp.map(|stamp| self.told(stamp))
+    }
+
+    fn told(&self, stamp: Stamp) -> Beside {
         let attachment = Attachment { sequence: stamp.sequence, time_ns: stamp.time_ns, gid: self.gid.get() };
-        Beside { attachment: attachment.encode(), timestamp: Some(Timestamp::new(NTP64(stamp.order), *now.get_id())) }
+        let id = *self.session.new_timestamp().get_id();
+        Beside { attachment: attachment.encode(), timestamp: Some(Timestamp::new(NTP64(stamp.order), id)) }
     }
 }
 
@@ -150,7 +165,7 @@ impl Outlet {
 
     fn flow(&self) -> sinew::Result<Flow> {
         let stamping = Arc::clone(&self.stamping);
-        let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing, Stamps::of);
+        let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing);
         let due = self.due().clone();
         Flow::open(&self.place.zenoh, &self.key.1, &due, &self.publisher, payload(&self.form, &self.ty), beside)
     }

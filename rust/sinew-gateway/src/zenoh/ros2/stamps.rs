@@ -16,7 +16,7 @@ pub struct Stamp {
     pub sequence: i64,
     /// When it was published, in nanoseconds since 1970.
     pub time_ns: i64,
-    /// Greater than that of each message before it. As Zenoh has times (NTP64).
+    /// Greater than that of each message before. As Zenoh has times (NTP64).
     pub order: u64,
 }
 
@@ -42,6 +42,9 @@ pub struct Stamps {
     /// And when their messages were published.
     given: HashMap<u64, (Stamp, Instant)>,
     oldest: VecDeque<u64>,
+    /// When those were published of the ones that have gone, and that are forgotten.
+    newest_gone: Option<Instant>,
+    newest_forgotten: Option<Instant>,
     sequence: i64,
     order: u64,
 }
@@ -49,33 +52,34 @@ pub struct Stamps {
 impl Stamps {
     /// Of the message of this origin, which goes now. `new`: when it was published, and the time now, where it has none yet.
     pub fn of(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Stamp {
+        self.newest_gone = self.newest_gone.max(Some(published));
         if let Some((given, _)) = self.given.get(&origin) {
             return *given;
         }
         let (time_ns, now) = new();
         self.sequence += 1;
         self.order = now.max(self.order.saturating_add(1));
-        self.give(origin, published, Stamp { sequence: self.sequence, time_ns, order: self.order })
-    }
-
-    /// The same of one that was kept. Where another that was published after it has gone meanwhile it stands before that, so that nobody takes it for newer.
-    pub fn of_kept(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Stamp {
-        let next = self.given.values().filter(|(_, at)| *at > published).min_by_key(|(stamp, _)| stamp.order).map(|(stamp, _)| *stamp);
-        let Some(next) = next.filter(|_| !self.given.contains_key(&origin)) else { return self.of(origin, published, new) };
-        let mut order = next.order.saturating_sub(1);
-        while self.given.values().any(|(stamp, _)| stamp.order == order) {
-            order = order.saturating_sub(1);
-        }
-        self.give(origin, published, Stamp { sequence: next.sequence - 1, time_ns: new().0, order })
-    }
-
-    fn give(&mut self, origin: u64, published: Instant, stamp: Stamp) -> Stamp {
+        let stamp = Stamp { sequence: self.sequence, time_ns, order: self.order };
         self.given.insert(origin, (stamp, published));
         self.oldest.push_back(origin);
         if self.oldest.len() > REMEMBERED {
-            self.oldest.pop_front().map(|oldest| self.given.remove(&oldest));
+            let forgotten = self.oldest.pop_front().and_then(|oldest| self.given.remove(&oldest));
+            self.newest_forgotten = self.newest_forgotten.max(forgotten.map(|(_, published)| published));
         }
         stamp
+    }
+
+    /// The same of one that was kept. None: what was published after it has gone meanwhile, and it not before that: it is kept no more, and would be taken for newer.
+    pub fn of_kept(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Option<Stamp> {
+        let gone = self.newest_gone;
+        // What is as old as one that is forgotten may have had a stamp.
+        let is_overtaken = gone > Some(published) && self.newest_forgotten < Some(published);
+        if is_overtaken && !self.given.contains_key(&origin) {
+            return None;
+        }
+        let stamp = self.of(origin, published, new);
+        self.newest_gone = gone;
+        Some(stamp)
     }
 }
 
@@ -86,17 +90,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_stands_before_what_was_published_after_it_though_that_has_gone_first() {
+    fn what_was_kept_is_not_told_when_what_was_published_after_it_has_gone_and_it_has_not() {
         let mut stamps = Stamps::default();
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let oldest = stamps.of(1, at(1), &|| (100, 1000));
-        let newest = stamps.of(3, at(3), &|| (300, 1001));
-        let kept = stamps.of_kept(2, at(2), &|| (200, 2000));
-        assert_eq!(kept, Stamp { sequence: newest.sequence - 1, time_ns: 200, order: 999 }, "1000 is taken");
-        assert_eq!(stamps.of(2, at(2), &|| (0, 0)), kept);
-        assert_eq!((stamps.of_kept(1, at(1), &|| (0, 0)), stamps.of_kept(3, at(3), &|| (0, 0))), (oldest, newest));
-        assert_eq!(stamps.of_kept(4, at(4), &|| (400, 1500)), Stamp { sequence: 3, time_ns: 400, order: 1500 });
+        // Who asks for the newest alone has nobody else get less.
+        let asked = stamps.of_kept(3, at(3), &|| (300, 3000));
+        assert_eq!(asked.map(|stamp| stamp.sequence), Some(2));
+        let kept = stamps.of_kept(2, at(2), &|| (200, 3001));
+        assert_eq!(kept.map(|stamp| stamp.sequence), Some(3));
+        stamps.of(5, at(5), &|| (500, 5000));
+        assert_eq!(stamps.of_kept(4, at(4), &|| (400, 6000)), None);
+        assert_eq!(
+            [(1, 1), (2, 2), (3, 3)].map(|(origin, second)| stamps.of_kept(origin, at(second), &|| (0, 0))),
+            [Some(oldest), kept, asked]
+        );
+        assert_eq!(stamps.of_kept(6, at(6), &|| (600, 6000)).map(|stamp| stamp.sequence), Some(5));
+    }
+
+    #[test]
+    fn what_was_kept_is_told_though_its_stamp_is_forgotten() {
+        let (mut stamps, begin) = (Stamps::default(), Instant::now());
+        stamps.of(0, begin, &|| (0, 0));
+        for origin in 1..=REMEMBERED as u64 {
+            stamps.of(origin, begin + Duration::from_millis(origin), &|| (0, 0));
+        }
+        assert_eq!(stamps.of_kept(0, begin, &|| (0, 0)).map(|stamp| stamp.sequence), Some(REMEMBERED as i64 + 2));
     }
 
     #[test]
