@@ -1,6 +1,6 @@
 //! `sinew foxglove`: the domain as a server of Foxglove's protocol tells it.
 //!
-//! The server's tasks only note what clients want. One thread follows the domain and does what they want, since that may have to wait for the manager; another, of the node, copies messages into the queues of clients.
+//! The server's tasks publish what clients send, and else only note what they want. One thread follows the domain and does what they want, since that may have to wait for the manager; another, of the node, copies messages into the queues of clients.
 
 mod channel;
 mod channels;
