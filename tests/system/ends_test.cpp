@@ -154,7 +154,7 @@ TEST_F(Ends, MessagesPublishedJustBeforeTheEndStillArrive) {
     EXPECT_TRUE(eventually(all_have_come)) << "round " << round << ": " << arrived << " of " << expected;
   }
   EXPECT_EQ(broken, 0U);
-  // Each end waits 0.2 s for who has not heard yet where all lie: longer than a process is kept from a processor, but seldom.
+  // Each end waits 0.2 s for who has not heard yet where all lie, and seldom is anybody kept from a processor for so long.
   EXPECT_LE(subscriber->statistics().missed, expected / 2);
 }
 
