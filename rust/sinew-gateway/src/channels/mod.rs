@@ -36,7 +36,7 @@ pub(crate) use {
     gathering::rest,
     ghost::{ghost, is_held_back},
     meeting::Meeting,
-    outlet::{DEEPEST, Reading},
+    outlet::{DEEPEST, Reading, published},
 };
 #[cfg(feature = "zenoh")]
 pub(crate) use {

@@ -362,10 +362,7 @@ pub(crate) fn outgoing(
     taken: Taken,
 ) -> Option<Outgoing> {
     let unpacked = u32::try_from(frame.size()).ok().filter(|size| u64::from(*size) <= taken.max_message)?;
-    let now = Instant::now();
-    // By the clock now: since it was received, its thread may have stood still.
-    let age = Duration::from_nanos(times::now().saturating_sub(info.source_time_ns).max(0) as u64);
-    let published = now.checked_sub(age).unwrap_or(now);
+    let published = published(info);
     let mut parts = parts_of(frame);
     let packed = pack(compression, taken.compression, &parts);
     let packing = if packed.is_some() { compression } else { Packing::None };
@@ -373,6 +370,14 @@ pub(crate) fn outgoing(
         parts = vec![packed];
     }
     Some(Outgoing { origin: origin_of(info), parts, packing, unpacked, published, expires: lifespan.map(|lifespan| published + lifespan) })
+}
+
+/// When it was.
+pub(crate) fn published(info: &MessageInfo) -> Instant {
+    let now = Instant::now();
+    // By the clock now: since it was received, its thread may have stood still.
+    let age = Duration::from_nanos(times::now().saturating_sub(info.source_time_ns).max(0).unsigned_abs());
+    now.checked_sub(age).unwrap_or(now)
 }
 
 /// What lies in shared memory stays there.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use sinew::raw::{Frame, MessageInfo};
@@ -14,7 +14,7 @@ use super::network::Place;
 use super::offered::Offered;
 use super::types::Said;
 use crate::bridge::{At, Channel, Counted, Due, Look, Source, note};
-use crate::channels::{Reading, State, times};
+use crate::channels::{Reading, State, published};
 
 /// Execution threads on which messages are made, so that a small one need not wait behind a large one of another topic.
 const THREADS: u32 = 4;
@@ -170,10 +170,4 @@ fn message(frame: &Frame, said: &Said, seq: u32) -> Option<Bytes> {
     let size = u32::try_from(message.len() - LENGTH).ok()?;
     message[..LENGTH].copy_from_slice(&size.to_le_bytes());
     Some(message.into())
-}
-
-fn published(info: &MessageInfo) -> Instant {
-    let now = Instant::now();
-    let age = Duration::from_nanos(times::now().saturating_sub(info.source_time_ns).max(0).unsigned_abs());
-    now.checked_sub(age).unwrap_or(now)
 }

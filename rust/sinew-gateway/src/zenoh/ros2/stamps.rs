@@ -53,6 +53,17 @@ impl Stamps {
     /// Of the message of this origin, which goes now. `new`: when it was published, and the time now, where it has none yet.
     pub fn of(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Stamp {
         self.newest_gone = self.newest_gone.max(Some(published));
+        self.give(origin, published, new)
+    }
+
+    /// The same of one that was kept. None: what was published after it has gone meanwhile, and it not before that: it is kept no more, and would be taken for newer.
+    pub fn of_kept(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Option<Stamp> {
+        // What is as old as one that is forgotten may have had a stamp.
+        let is_overtaken = self.newest_gone > Some(published) && self.newest_forgotten < Some(published);
+        (!is_overtaken || self.given.contains_key(&origin)).then(|| self.give(origin, published, new))
+    }
+
+    fn give(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Stamp {
         if let Some((given, _)) = self.given.get(&origin) {
             return *given;
         }
@@ -67,19 +78,6 @@ impl Stamps {
             self.newest_forgotten = self.newest_forgotten.max(forgotten.map(|(_, published)| published));
         }
         stamp
-    }
-
-    /// The same of one that was kept. None: what was published after it has gone meanwhile, and it not before that: it is kept no more, and would be taken for newer.
-    pub fn of_kept(&mut self, origin: u64, published: Instant, new: &dyn Fn() -> (i64, u64)) -> Option<Stamp> {
-        let gone = self.newest_gone;
-        // What is as old as one that is forgotten may have had a stamp.
-        let is_overtaken = gone > Some(published) && self.newest_forgotten < Some(published);
-        if is_overtaken && !self.given.contains_key(&origin) {
-            return None;
-        }
-        let stamp = self.of(origin, published, new);
-        self.newest_gone = gone;
-        Some(stamp)
     }
 }
 
